@@ -1,0 +1,1 @@
+"""The contract of memqual; see :mod:`memqual.v1`."""
