@@ -1,1 +1,1 @@
-"""Version 1 of the contract: protobuf messages and gRPC services, generated from the .proto files."""
+"""Version 1 of the contract: protobuf messages and gRPC services, generated from the protos."""

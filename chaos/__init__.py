@@ -1,0 +1,1 @@
+"""Windows, faults and the proof that each happened (DESIGN §5)."""

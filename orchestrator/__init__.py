@@ -1,0 +1,1 @@
+"""Runs a qualification: campaign, cells and trials on a runtime; then oracle, scoring, report."""

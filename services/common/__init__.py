@@ -1,0 +1,1 @@
+"""What services share: canonical hashing, journal, server bootstrap and clock (DESIGN §2)."""

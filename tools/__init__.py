@@ -1,0 +1,1 @@
+"""Checks and generators that the Makefile calls; not part of the installed package."""
