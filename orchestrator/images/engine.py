@@ -1,0 +1,206 @@
+"""The few requests that image building makes of the container engine, as typed calls."""
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import docker
+import docker.errors
+import requests
+
+from orchestrator.errors import EngineError, ImageError
+from orchestrator.images.wheelhouse import WheelTarget
+
+__all__ = ["Engine"]
+
+# Bounds one request; a build's answer is a stream with output at every step.
+REQUEST_TIMEOUT_SECONDS = 300
+_SHOWN_LINES = 20
+_STAGE_LABEL = "memqual.stage=wheels"
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+_PROBE = (
+    "import json, platform, sys; print(json.dumps([list(sys.version_info[:2]), "
+    "platform.machine(), *platform.libc_ver()]))"
+)
+_OLDEST_PYTHON = (3, 11)
+_FAILURES = (docker.errors.DockerException, requests.RequestException)
+
+
+class Engine:
+    """A connection to the container engine; close it, or use it as a context manager."""
+
+    def __init__(self, client: docker.DockerClient, machine: str) -> None:
+        self._client = client
+        self.machine = machine
+
+    @classmethod
+    def connect(cls) -> Self:
+        """Connects to the engine that the environment names.
+
+        Raises:
+            EngineError: no engine answers.
+        """
+        try:
+            client = docker.from_env(timeout=REQUEST_TIMEOUT_SECONDS)
+            architecture = str(client.version()["Arch"])
+        except _FAILURES as error:
+            raise EngineError(
+                f"No container engine answers: {error}",
+                next_step="Start Docker, or use local processes: RUNTIME=process.",
+            ) from error
+        return cls(client, _MACHINES.get(architecture, architecture))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def image_id(self, tag: str) -> str | None:
+        """Identity of an image, or None if the engine does not have it."""
+        try:
+            return str(self._client.images.get(tag).id)
+        except docker.errors.ImageNotFound:
+            return None
+        except _FAILURES as error:
+            raise _refused(f"looking for the image {tag}", error) from error
+
+    def require(self, tag: str) -> str:
+        """Identity of an image that must be there, pulled if it is not.
+
+        Raises:
+            ImageError: it is neither here nor to be had.
+        """
+        found = self.image_id(tag)
+        if found is not None:
+            return found
+        try:
+            self._client.images.pull(tag)
+        except _FAILURES as error:
+            raise ImageError(
+                f"The image {tag} is not here and cannot be pulled: {error}",
+                next_step=f"Check the name, or load it first: docker pull {tag}.",
+            ) from error
+        return str(self._client.images.get(tag).id)
+
+    def build(
+        self, context: IO[bytes], tag: str, arguments: dict[str, str], labels: dict[str, str]
+    ) -> str:
+        """Builds an image without network and returns its identity.
+
+        Raises:
+            ImageError: a step of its Dockerfile failed; the diagnosis ends with the step's output.
+        """
+        output: list[str] = []
+        try:
+            steps = self._client.api.build(
+                fileobj=context,
+                custom_context=True,
+                tag=tag,
+                buildargs=arguments,
+                labels=labels,
+                network_mode="none",
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            for step in steps:
+                output += str(step.get("stream", "")).splitlines()
+                if "error" in step:
+                    shown = "\n".join([*filter(str.strip, output), step["error"]][-_SHOWN_LINES:])
+                    raise ImageError(
+                        f"Building {tag} failed:\n{shown}",
+                        next_step="Mend the step named above; `make images` repeats the build.",
+                    )
+        except _FAILURES as error:
+            raise _refused(f"building {tag}", error) from error
+        built = self.image_id(tag)
+        if built is None:
+            raise ImageError(
+                f"The engine built {tag} but does not have it.",
+                next_step="Check that nothing else removes images, then run again.",
+            )
+        return built
+
+    def add_tag(self, tag: str, repository: str, alias: str) -> None:
+        """Gives an image a second, moving name, for people and for compose.yaml by hand."""
+        try:
+            self._client.images.get(tag).tag(repository, tag=alias)
+        except _FAILURES as error:
+            raise _refused(f"tagging {tag}", error) from error
+
+    def import_rootfs(self, archive: Path, tag: str) -> None:
+        """Makes an image of a file system in a tar.
+
+        Raises:
+            ImageError: the engine did not take it.
+        """
+        repository, name = tag.rsplit(":", 1)
+        try:
+            answer = self._client.api.import_image_from_file(
+                str(archive), repository=repository, tag=name, changes=["LABEL memqual.image=base"]
+            )
+        except _FAILURES as error:
+            raise _refused(f"importing {tag}", error) from error
+        if self.image_id(tag) is None:
+            raise ImageError(
+                f"The engine did not import the base system: {answer}",
+                next_step="Check the engine's disk space (docker system df), then run again.",
+            )
+
+    def wheel_target(self, tag: str) -> WheelTarget:
+        """What a base image runs: its Python, architecture and C library.
+
+        Raises:
+            ImageError: it has no python3, an old one, or no glibc.
+        """
+        try:
+            answer = self._client.containers.run(
+                tag,
+                ["-c", _PROBE],
+                entrypoint=["python3"],
+                network_mode="none",
+                remove=True,
+                labels={"memqual.run": "images", "memqual.owner-pid": str(os.getpid())},
+            )
+        except docker.errors.ContainerError as error:
+            raise _unfit(tag, f"its python3 failed: {error}") from error
+        except docker.errors.APIError as error:
+            raise _unfit(tag, f"it does not start python3: {error.explanation}") from error
+        except _FAILURES as error:
+            raise _refused(f"starting {tag}", error) from error
+        python, machine, libc, libc_version = json.loads(answer)
+        if tuple(python) < _OLDEST_PYTHON:
+            raise _unfit(tag, f"its Python is {python[0]}.{python[1]}")
+        if libc != "glibc":
+            raise _unfit(tag, "its C library is not glibc")
+        major, minor = libc_version.split(".")[:2]
+        return WheelTarget((python[0], python[1]), machine, (int(major), int(minor)))
+
+    def remove_build_stages(self) -> None:
+        """Removes the intermediate stages that the last builds left without a name."""
+        try:
+            self._client.images.prune(filters={"dangling": True, "label": _STAGE_LABEL})
+        except _FAILURES as error:
+            raise _refused("removing build stages", error) from error
+
+
+def _refused(doing: str, error: Exception) -> EngineError:
+    return EngineError(
+        f"The container engine failed at {doing}: {error}",
+        next_step="Check the engine (docker info, disk space), then run again.",
+    )
+
+
+def _unfit(tag: str, reason: str) -> ImageError:
+    return ImageError(
+        f"{tag} cannot be the base image: {reason}.",
+        next_step="Name an image with glibc and Python >= 3.11: BASE_IMAGE=name:tag.",
+    )
