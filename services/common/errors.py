@@ -8,6 +8,9 @@ Anything else that leaves a handler is a defect: it is logged here and answered 
 word of what was in the request.
 """
 
+# types-grpcio makes RpcMethodHandler generic, grpcio does not: annotations must stay unevaluated.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, cast
 
