@@ -18,12 +18,12 @@ def engine_problem() -> str | None:
     try:
         client = docker.from_env(timeout=ENGINE_TIMEOUT_SECONDS)
         try:
-            client.ping()
+            system = client.version()["Os"]
         finally:
             client.close()
     except (docker.errors.DockerException, requests.RequestException, OSError) as error:
         return f"{type(error).__name__}: {error}"
-    return None
+    return None if system == "linux" else f"the engine runs {system} containers"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

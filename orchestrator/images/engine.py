@@ -40,16 +40,23 @@ class Engine:
         """Connects to the engine that the environment names.
 
         Raises:
-            EngineError: no engine answers.
+            EngineError: no engine answers, or it does not run Linux containers.
         """
         try:
             client = docker.from_env(timeout=REQUEST_TIMEOUT_SECONDS)
-            architecture = str(client.version()["Arch"])
+            version = client.version()
         except _FAILURES as error:
             raise EngineError(
                 f"No container engine answers: {error}",
                 next_step="Start Docker, or use local processes: RUNTIME=process.",
             ) from error
+        if version["Os"] != "linux":
+            client.close()
+            raise EngineError(
+                f"The container engine runs {version['Os']} containers.",
+                next_step="Switch it to Linux containers, or use local processes: RUNTIME=process.",
+            )
+        architecture = str(version["Arch"])
         return cls(client, _MACHINES.get(architecture, architecture))
 
     def __enter__(self) -> Self:
