@@ -84,12 +84,18 @@ class _FateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fate.ValueType],
     FATE_UNSPECIFIED: _Fate.ValueType  # 0
     FATE_DELIVER: _Fate.ValueType  # 1
     FATE_DROP: _Fate.ValueType  # 2
+    """Lose it: a living client sees nothing until its own deadline."""
+    FATE_DISCONNECT: _Fate.ValueType  # 3
+    """Lose it as a broken connection does: a living client is answered UNAVAILABLE at once."""
 
 class Fate(_Fate, metaclass=_FateEnumTypeWrapper): ...
 
 FATE_UNSPECIFIED: Fate.ValueType  # 0
 FATE_DELIVER: Fate.ValueType  # 1
 FATE_DROP: Fate.ValueType  # 2
+"""Lose it: a living client sees nothing until its own deadline."""
+FATE_DISCONNECT: Fate.ValueType  # 3
+"""Lose it as a broken connection does: a living client is answered UNAVAILABLE at once."""
 Global___Fate: _TypeAlias = Fate  # noqa: Y015
 
 class _TraceKind:
