@@ -7,15 +7,17 @@ the end is found against a head that was kept elsewhere.
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from memqual.v1 import common_pb2
 from services.common.canonical import (
     JsonObject,
     canonical_json,
     parse_canonical_object,
     sha256_hex,
 )
+from services.common.database import Database
 from services.common.limits import JOURNAL_PAYLOAD_BYTES
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 ZERO_DIGEST = "0" * 64
+PAGE_RECORDS = 500
 _TABLE_NAME = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
 
@@ -49,6 +52,20 @@ class JournalRecord:
     previous_digest: str
     digest: str
     payload_json: str
+
+    @classmethod
+    def from_proto(cls, record: common_pb2.JournalRecord) -> "JournalRecord":
+        """The record that a message carries, unchecked."""
+        return cls(record.sequence, record.previous_digest, record.digest, record.payload_json)
+
+    def to_proto(self) -> common_pb2.JournalRecord:
+        """The message that carries this record."""
+        return common_pb2.JournalRecord(
+            sequence=self.sequence,
+            previous_digest=self.previous_digest,
+            digest=self.digest,
+            payload_json=self.payload_json,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +153,24 @@ class Journal:
         """Position and digest of the last record."""
         row = connection.execute(self._head).fetchone()
         return EMPTY_HEAD if row is None else JournalHead(*row)
+
+    def stream(self, database: Database, from_sequence: int) -> Iterator[JournalRecord]:
+        """Every record from a sequence on, up to the head at the time of the call, page by page.
+
+        Raises:
+            DatabaseError: the store failed.
+        """
+        with database.read() as connection:
+            last = self.head(connection).sequence
+        position = max(from_sequence, 1)
+        while position <= last:
+            limit = min(PAGE_RECORDS, last - position + 1)
+            with database.read() as connection:
+                records = self.read(connection, position, limit)
+            if not records:
+                return
+            yield from records
+            position = records[-1].sequence + 1
 
 
 def chain_digest(sequence: int, previous_digest: str, payload_json: str) -> str:

@@ -1,5 +1,6 @@
 """Telemetry that nothing waits for (DESIGN §4: emitters never wait, failures raise a counter)."""
 
+import contextlib
 import queue
 import threading
 import time
@@ -42,16 +43,17 @@ class Emitter:
             token: sent as memqual-token.
         """
         self._token = token
-        self._queue: queue.Queue[observer_pb2.TelemetryEvent] = queue.Queue(QUEUE_EVENTS)
+        # None wakes the thread to stop.
+        self._queue: queue.Queue[observer_pb2.TelemetryEvent | None] = queue.Queue(QUEUE_EVENTS)
         self._lock = threading.Lock()
         self._dropped = 0
         self._logged_at = float("-inf")
-        self._stopping = threading.Event()
-        self._wakeup = threading.Event()
-        self._address = address
+        self._stop_at = float("inf")
         self._thread: threading.Thread | None = None
         if address:
-            self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
+            self._thread = threading.Thread(
+                target=self._run, args=(address,), name="telemetry", daemon=True
+            )
             self._thread.start()
 
     @property
@@ -64,30 +66,42 @@ class Emitter:
         """Queues an event and returns at once; a full queue drops it."""
         if self._thread is None:
             return
+        if self._stopping:
+            self._count_drop("closed")
+            return
         try:
             self._queue.put_nowait(event)
         except queue.Full:
             self._count_drop("queue_full")
 
     def close(self) -> None:
-        """Sends what it can within a second, drops the rest. Idempotent."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(CLOSE_SECONDS)
+        """Sends what it can within a second, drops and counts the rest. Idempotent."""
+        if self._thread is None:
+            return
+        self._stop_at = min(self._stop_at, time.monotonic() + CLOSE_SECONDS)
+        # Where the queue is full there is no need to wake anyone.
+        with contextlib.suppress(queue.Full):
+            self._queue.put_nowait(None)
+        self._thread.join(CLOSE_SECONDS)
 
-    def _run(self) -> None:
-        assert self._address is not None
-        channel = open_channel(self._address)
+    def _run(self, address: str) -> None:
+        channel = open_channel(address)
         try:
             stub = observer_pb2_grpc.ObserverServiceStub(channel)
-            while not (self._stopping.is_set() and self._queue.empty()):
-                try:
-                    event = self._queue.get(timeout=0.1)
-                except queue.Empty:
+            while not (self._stopping and self._queue.empty()):
+                event = self._queue.get()
+                if event is None:
                     continue
-                self._send(stub, event)
+                if time.monotonic() < self._stop_at:
+                    self._send(stub, event)
+                else:
+                    self._count_drop("closed")
         finally:
             channel.close()
+
+    @property
+    def _stopping(self) -> bool:
+        return self._stop_at != float("inf")
 
     def _send(
         self, stub: observer_pb2_grpc.ObserverServiceStub, event: observer_pb2.TelemetryEvent
@@ -103,11 +117,14 @@ class Emitter:
             metadata = CallMetadata(
                 workflow=event.workflow_id, operation=event.operation_id, token=self._token
             ).pairs()
-            retrying(stub.Emit, request, timeout=EMIT_DEADLINE_SECONDS, metadata=metadata)
+            retrying(stub.Emit, request, timeout=self._deadline_seconds(), metadata=metadata)
         except grpc.RpcError as error:
             self._count_drop(error.code().name)
         except ValueError:
             self._count_drop("metadata_not_ascii")
+
+    def _deadline_seconds(self) -> float:
+        return max(min(EMIT_DEADLINE_SECONDS, self._stop_at - time.monotonic()), 0.001)
 
     def _count_drop(self, cause: str) -> None:
         with self._lock:
