@@ -17,7 +17,7 @@ from orchestrator.images import base, contexts, recipes, wheelhouse
 from orchestrator.images.contexts import ContextFile
 from orchestrator.images.engine import Engine
 
-__all__ = ["BASE_IMAGE_VARIABLE", "ImageRef", "ensure_images"]
+__all__ = ["BASE_IMAGE_VARIABLE", "ImageRef", "ensure_images", "prune_images"]
 
 BASE_IMAGE_VARIABLE = "MEMQUAL_BASE_IMAGE"
 BUILD_FOLDER = recipes.REPO_ROOT / "build"
@@ -89,6 +89,18 @@ def ensure_images(
         return {recipe.name: builder.service(recipe) for recipe in wanted}
 
 
+def prune_images(*, older_than_hours: int = 7 * 24) -> int:
+    """Removes memqual's own images that no container uses and that are older; returns freed bytes.
+
+    Every change of a source makes a new image, so old ones pile up while a person develops.
+
+    Raises:
+        EngineError: no container engine answers, or it refused.
+    """
+    with Engine.connect() as engine:
+        return engine.prune_images(older_than_hours)
+
+
 class _Builder:
     """One call of ensure_images: remembers what it has found or built so far."""
 
@@ -117,6 +129,8 @@ class _Builder:
         if found is None:
             with self._lock():
                 found = self._build_service(plan, parent, recipe.lock)
+        if self._engine.image_id(f"{plan.repository}:latest") != found:
+            self._engine.add_tag(plan.tag, plan.repository, "latest")
         return ImageRef(name=recipe.name, tag=plan.tag, digest=found)
 
     def _build_service(self, plan: _Plan, parent: _Plan, lock: str) -> str:
@@ -126,7 +140,7 @@ class _Builder:
             return found
         if self._engine.image_id(parent.tag) is None:
             self._build_python(parent, lock)
-        return self._build(plan, {"PYTHON": parent.tag}, alias="latest")
+        return self._build(plan, {"PYTHON": parent.tag})
 
     def _python_plan(self, lock: str) -> _Plan:
         files = (
@@ -155,7 +169,9 @@ class _Builder:
             )
             wheels += [ContextFile(f"{inside}/{p.name}", p) for p in sorted(folder.iterdir())]
         full = _Plan(plan.name, plan.inputs, (*plan.files, *wheels))
-        self._build(full, {"BASE": base_tag}, alias=lock)
+        self._build(full, {"BASE": base_tag})
+        # The name that the service Dockerfiles start from when a person builds one by hand.
+        self._engine.add_tag(plan.tag, plan.repository, lock)
         self._engine.remove_build_stages()
 
     def _ensure_base(self) -> str:
@@ -171,30 +187,27 @@ class _Builder:
                 self._engine.import_rootfs(archive, self._base_identity)
         return self._base_identity
 
-    def _build(self, plan: _Plan, arguments: dict[str, str], *, alias: str) -> str:
+    def _build(self, plan: _Plan, arguments: dict[str, str]) -> str:
         self._progress(f"building {plan.tag}")
         started = time.monotonic()
         labels = {"memqual.image": plan.name, "memqual.inputs": plan.inputs}
         with contexts.write_context(plan.files) as stream:
             image = self._engine.build(stream, plan.tag, arguments, labels)
-        self._engine.add_tag(plan.tag, plan.repository, alias)
         self._progress(f"built {plan.tag} in {time.monotonic() - started:.1f} s")
         return image
 
     def _lock(self) -> filelock.BaseFileLock:
         BUILD_FOLDER.mkdir(exist_ok=True)
-        lock = filelock.FileLock(BUILD_FOLDER / "images.lock", timeout=LOCK_TIMEOUT_SECONDS)
+        lock = filelock.FileLock(BUILD_FOLDER / "images.lock")
         try:
             lock.acquire(timeout=0)
         except filelock.Timeout:
             self._progress("another run builds images; waiting for it")
             try:
-                lock.acquire()
+                lock.acquire(timeout=LOCK_TIMEOUT_SECONDS)
             except filelock.Timeout as error:
                 raise ImageError(
                     f"Another run has been building images for {LOCK_TIMEOUT_SECONDS} s.",
                     next_step="End that run, or wait for it, then run again.",
                 ) from error
-        else:
-            return lock
         return lock

@@ -47,14 +47,17 @@ def text_file(name: str, text: str) -> ContextFile:
 
 
 def source_files(root: Path, sources: Iterable[str]) -> tuple[ContextFile, ...]:
-    """The files below each source (a file or a folder of the repository), sorted, each once."""
-    found: dict[str, Path] = {}
+    """The files below each source (a file or a folder of the repository), sorted, each once.
+
+    They are read here and now: what is hashed is what is sent, even while somebody edits.
+    """
+    found: dict[str, bytes] = {}
     for source in sources:
         start = root / source
         for path in [start] if start.is_file() else start.rglob("*"):
             relative = path.relative_to(root)
             if path.is_file() and not _left_out(relative):
-                found[relative.as_posix()] = path
+                found[relative.as_posix()] = path.read_bytes()
     return tuple(ContextFile(name, found[name]) for name in sorted(found))
 
 
