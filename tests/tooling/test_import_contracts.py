@@ -90,8 +90,9 @@ def test_every_service_package_is_in_a_contract() -> None:
     named = {
         module
         for contract in contracts
-        for key in ("modules", "source_modules")
-        for module in contract.get(key, [])
+        if contract["type"] == "layers"
+        for layer in contract["layers"]
+        for module in layer.split(" | ")
     }
     packages = {
         f"services.{path.parent.name}" for path in (REPO_ROOT / "services").glob("*/__init__.py")
