@@ -1,7 +1,8 @@
 """The nouns of a run: cells, trials, checks, verdicts (DESIGN §7).
 
-Everything that crosses a module border of the orchestrator is one of these frozen models. They hold no behaviour
-beyond naming themselves, so that a bundle written today can be read by any later version.
+Everything that crosses a module border of the orchestrator is one of these frozen models. They
+hold no behaviour beyond naming themselves, so that a bundle written today can be read by any later
+version.
 """
 
 from __future__ import annotations
@@ -195,9 +196,10 @@ class RunVerdict(StrEnum):
 
 
 class Cell(Frozen):
-    """One point of the matrix; what differs between two cells is never summed in silence (DESIGN §7).
+    """One point of the matrix; what differs between two is never summed in silence (DESIGN §7).
 
-    Continuity cells use every coordinate; integrity cells use `suite`, `arm` and `case` (the category's letter).
+    Continuity cells use every coordinate; integrity cells use `suite`, `arm` and `case` (the
+    category's letter).
     """
 
     suite: Suite
@@ -252,7 +254,7 @@ class Check(Frozen):
 
 
 class TrialRecord(Frozen):
-    """One line of trials.jsonl: everything that the report needs, recomputable from the raw evidence."""
+    """One line of trials.jsonl, recomputable from the raw evidence: all that the report needs."""
 
     trial_id: str
     cell: Cell
@@ -275,6 +277,8 @@ class TrialRecord(Frozen):
     unsafe_decisions: int = 0
     needless_decisions: int = 0
     boundary: bool = False
-    hazard: str = Field(default="", description="account that an unpreventable extra effect goes to")
+    hazard: str = Field(
+        default="", description="account that an unpreventable extra effect goes to"
+    )
     fault_receipt_id: str = ""
     resolution_ms: float | None = None

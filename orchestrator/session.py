@@ -1,6 +1,7 @@
 """Typed calls to every service of one stack, all through the interposer's control port (DESIGN §3).
 
-The evaluator holds one channel; each target is reached by metadata `memqual-target`. Every call has a deadline.
+The evaluator holds one channel; each target is reached by metadata `memqual-target`. Every call
+has a deadline.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ class Session:
     def __init__(self, address: str, token: str, run_id: str) -> None:
         self._channel = open_channel(address)
         self._base = CallMetadata(run=run_id, token=token)
-        self.destination_audit = destination_pb2_grpc.DestinationAuditServiceStub(self._to("destination-audit"))
+        self.destination_audit = destination_pb2_grpc.DestinationAuditServiceStub(
+            self._to("destination-audit")
+        )
         self.observer_audit = observer_pb2_grpc.ObserverAuditServiceStub(self._to("observer-audit"))
         self.memory = self._memory_stubs()
         self._hosts = [self._host("agent"), self._host("standby")]
@@ -124,7 +127,7 @@ class Session:
         self._hosts.reverse()
 
     def with_workflow(self, workflow_id: str) -> MemoryStubs:
-        """Stubs of the memory whose calls carry a workflow id, so that rules and the trace can tell them apart."""
+        """Stubs whose calls carry a workflow id, so that rules and the trace can tell them apart."""
         return self._memory_stubs(workflow_id)
 
     def close(self) -> None:

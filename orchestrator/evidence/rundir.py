@@ -1,7 +1,7 @@
 """One run's folder: created once, appended to durably, never rewritten (DESIGN §8).
 
-Raw evidence of a batch is written and fsynced before the trials that are scored from it, so a crash at any moment
-leaves either both or a batch without trials, which a resumed run does again.
+Raw evidence of a batch is written and fsynced before the trials that are scored from it, so a
+crash at any moment leaves either both or a batch without trials, which a resumed run does again.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class RunDirectory:
         if not (root / "manifest.json").is_file():
             raise RunDirectoryError(
                 f"{root} is no run directory: it has no manifest.json.",
-                next_step="List runs/ and give the id of a run that was started, for example RESUME=20261130-1200-ab12.",
+                next_step="List runs/ and give the id of a run that was started: RESUME=<run id>.",
             )
         lock = _acquire(root)
         for folder in _FOLDERS:
@@ -141,8 +141,9 @@ class RunDirectory:
                 yield TrialRecord.model_validate_json(line)
             except ValidationError as error:
                 raise EvidenceError(
-                    f"{_TRIALS_FILE} line {number} is no trial record: {error.error_count()} fields do not fit.",
-                    next_step="The bundle was altered or is of another version; verify it with `memqual verify`.",
+                    f"{_TRIALS_FILE} line {number} is no trial record: "
+                    f"{error.error_count()} fields do not fit.",
+                    next_step="It was altered or is of another version: run `memqual verify`.",
                 ) from error
 
 
@@ -159,7 +160,7 @@ def _acquire(root: Path) -> FileLock:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove what a crash left of an unfinished line, so that the next append starts on its own line."""
+    """Remove what a crash left of an unfinished line, so that the next one starts afresh."""
     if not path.exists():
         return
     data = path.read_bytes()

@@ -1,0 +1,134 @@
+"""From a profile to batches: what a run will do, decided before it starts (DESIGN §7).
+
+A batch is one injection: its operations are held at one window and crash together (one kill, K
+    trials). Batches of the vendor hold one cell each, so that every cell has a kill of its own; a
+    control's batches join the capabilities of one window, since a control only has to be caught.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from orchestrator.model import Cell, Frozen, Suite
+
+__all__ = [
+    "CONTROLS",
+    "VENDOR",
+    "Batch",
+    "Member",
+    "TrialPlan",
+    "batches_for",
+    "trial_id",
+    "workflow_id",
+]
+
+VENDOR = "vendor"
+"""Subject name of the memory that the run qualifies; controls are `control:<flaw>`."""
+
+CONTROLS = ("control:reference", "control:naive", "control:null")
+"""The memories that every run qualifies beside the vendor's (DESIGN §9)."""
+
+
+class Member(Frozen):
+    """One trial of a batch.
+
+    Attributes:
+        trial_id: Unique in the run, readable, usable with `memqual replay --trial`.
+        cell: Where it stands in the matrix.
+        sub_seed: Derived from (seed, suite, case, trial); the subject is not part of it.
+        workflow_id: Workflow of the trial; its memory namespace has the same name.
+    """
+
+    trial_id: str
+    cell: Cell
+    sub_seed: int
+    workflow_id: str
+
+
+class Batch(Frozen):
+    """One injection and everything that crashes in it.
+
+    Attributes:
+        batch_id: Unique in the run; names the files of its evidence.
+        subject: `vendor` or `control:<flaw>`.
+        kill_number: Which kill of its cell this is, from 0.
+        members: The trials; their cells differ in capability at most.
+    """
+
+    batch_id: str
+    subject: str
+    kill_number: int
+    members: tuple[Member, ...]
+
+    @property
+    def cell(self) -> Cell:
+        """The first member's cell: all that concerns the injection is equal in every member's."""
+        return self.members[0].cell
+
+
+class TrialPlan(Frozen):
+    """One planned trial, before it is put into a batch."""
+
+    cell: Cell
+    number: int
+    kill_number: int
+    sub_seed: int
+
+
+def trial_id(subject: str, cell: Cell, number: int) -> str:
+    """Name a trial: `<subject>:<cell id>#<number>`."""
+    return f"{subject}:{cell.cell_id}#{number}"
+
+
+def workflow_id(subject: str, cell: Cell, number: int, sub_seed: int) -> str:
+    """An opaque id that no two trials of one stack share, without the vendor's name."""
+    text = f"{sub_seed}:{trial_id(subject, cell, number)}"
+    return "w" + hashlib.sha256(text.encode()).hexdigest()[:23]
+
+
+def batches_for(
+    subject: str, trials: Iterable[TrialPlan], *, join_capabilities: bool
+) -> tuple[Batch, ...]:
+    """Put the trials of one subject into batches, in the order of the plan.
+
+    Args:
+        subject: `vendor` or `control:<flaw>`.
+        trials: Continuity trials only.
+        join_capabilities: One batch for all capabilities of an otherwise equal cell.
+
+    Raises:
+        ValueError: A trial is not of the continuity suite.
+    """
+    ordered = list(trials)
+    if any(trial.cell.suite is not Suite.CONTINUITY for trial in ordered):
+        raise ValueError("only continuity trials crash in batches")
+
+    def key(trial: TrialPlan) -> str:
+        cell = (
+            trial.cell.model_copy(update={"capability": None}) if join_capabilities else trial.cell
+        )
+        return f"{cell.cell_id}!{trial.kill_number}"
+
+    first_seen: dict[str, int] = {}
+    for position, trial in enumerate(ordered):
+        first_seen.setdefault(key(trial), position)
+    ordered.sort(key=lambda trial: first_seen[key(trial)])
+    return tuple(_batch(subject, name, tuple(group)) for name, group in groupby(ordered, key))
+
+
+def _batch(subject: str, key: str, trials: Sequence[TrialPlan]) -> Batch:
+    digest = hashlib.sha256(f"{subject}:{key}".encode()).hexdigest()[:12]
+    members = tuple(
+        Member(
+            trial_id=trial_id(subject, trial.cell, trial.number),
+            cell=trial.cell,
+            sub_seed=trial.sub_seed,
+            workflow_id=workflow_id(subject, trial.cell, trial.number, trial.sub_seed),
+        )
+        for trial in trials
+    )
+    return Batch(
+        batch_id=f"b{digest}", subject=subject, kill_number=trials[0].kill_number, members=members
+    )
