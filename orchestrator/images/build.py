@@ -4,6 +4,7 @@ Layers, from the bottom: base system, ``memqual/python`` (one for each lock file
 """
 
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -169,10 +170,11 @@ class _Builder:
             )
             wheels += [ContextFile(f"{inside}/{p.name}", p) for p in sorted(folder.iterdir())]
         full = _Plan(plan.name, plan.inputs, (*plan.files, *wheels))
-        self._build(full, {"BASE": base_tag})
+        stage = secrets.token_hex(8)
+        self._build(full, {"BASE": base_tag, "STAGE": stage})
         # The name that the service Dockerfiles start from when a person builds one by hand.
         self._engine.add_tag(plan.tag, plan.repository, lock)
-        self._engine.remove_build_stages()
+        self._engine.remove_stage(stage)
 
     def _ensure_base(self) -> str:
         if self._base_image is not None:

@@ -18,7 +18,6 @@ __all__ = ["Engine"]
 # Bounds one request; a build's answer is a stream with output at every step.
 REQUEST_TIMEOUT_SECONDS = 300
 _SHOWN_LINES = 20
-_STAGE_LABEL = "memqual.stage=wheels"
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _PROBE = (
     "import json, platform, sys; print(json.dumps([list(sys.version_info[:2]), "
@@ -203,10 +202,10 @@ class Engine:
         except _FAILURES as error:
             raise _refused("removing old images", error) from error
 
-    def remove_build_stages(self) -> None:
-        """Removes the intermediate stages that the last builds left without a name."""
+    def remove_stage(self, stage: str) -> None:
+        """Removes the intermediate stage, named by a label, that one build left without a tag."""
         try:
-            self._client.images.prune(filters={"dangling": True, "label": _STAGE_LABEL})
+            self._client.images.prune(filters={"dangling": True, "label": f"memqual.stage={stage}"})
         except _FAILURES as error:
             raise _refused("removing build stages", error) from error
 
