@@ -6,19 +6,15 @@ integrity axis of DESIGN §4.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 import grpc
 
 from memqual.v1 import vendor_pb2
+from services.common.canonical import JsonValue
 
-__all__ = ["JsonValue", "RecordsPart"]
-
-JsonValue: TypeAlias = (
-    bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
-)
-"""Anything that RFC 8785 canonical JSON can hold."""
+__all__ = ["RecordsPart"]
 
 
 class RecordsPart(Protocol):
