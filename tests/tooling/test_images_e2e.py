@@ -14,7 +14,6 @@ from orchestrator.images import ImageRef, ensure_images, recipes
 
 pytestmark = [pytest.mark.e2e_docker, pytest.mark.timeout(600)]
 
-# Long enough for its holder to be seen waiting, short enough for a test; nothing is asserted on it.
 RUN_TIMEOUT_SECONDS = 60
 
 
@@ -31,8 +30,8 @@ def memory() -> ImageRef:
 
 
 @pytest.fixture
-def private_repository(tmp_path: Path) -> Path:
-    """A repository with one tiny image of its own, so that no image of the real one is touched."""
+def private_repository(tmp_path: Path, engine: docker.DockerClient) -> Iterator[Path]:
+    """A repository with one tiny image of its own: nobody edits it, and its images go afterwards."""
     for folder in ("compose/images/python", "requirements"):
         shutil.copytree(recipes.REPO_ROOT / folder, tmp_path / folder)
     (tmp_path / "app").mkdir()
@@ -42,7 +41,10 @@ def private_repository(tmp_path: Path) -> Path:
     recipe.write_text(
         "ARG PYTHON=memqual/python:python-base\nFROM ${PYTHON}\nCOPY app app\n", encoding="utf-8"
     )
-    return tmp_path
+    yield tmp_path
+    for image in engine.images.list("memqual/selftest"):
+        for tag in image.tags:
+            engine.images.remove(tag, force=True)
 
 
 def run(engine: docker.DockerClient, tag: str, code: str) -> str:
@@ -100,16 +102,15 @@ def test_image_holds_compiled_code_of_its_own_packages_only(
     assert run(engine, memory.tag, code) == "['services.memory'] True"
 
 
-def test_second_call_builds_nothing(engine: docker.DockerClient, memory: ImageRef) -> None:
+def test_second_call_builds_nothing(engine: docker.DockerClient, private_repository: Path) -> None:
+    first = ensure_images(["selftest"], root=private_repository)
     lines: list[str] = []
-    assert ensure_images(["memory"], progress=lines.append) == {"memory": memory}
+    assert ensure_images(["selftest"], progress=lines.append, root=private_repository) == first
     assert lines == []
-    assert engine.images.get("memqual/memory:latest").id == memory.digest
+    assert engine.images.get("memqual/selftest:latest").id == first["selftest"].digest
 
 
-def test_two_calls_at_once_build_once(
-    engine: docker.DockerClient, private_repository: Path
-) -> None:
+def test_two_calls_at_once_build_once(private_repository: Path) -> None:
     lines: list[str] = []
     found: list[ImageRef] = []
 
@@ -122,15 +123,9 @@ def test_two_calls_at_once_build_once(
         thread.start()
     for thread in threads:
         thread.join(timeout=RUN_TIMEOUT_SECONDS)
-    try:
-        assert len(found) == 2
-        assert found[0] == found[1]
-        assert [line for line in lines if line.startswith("building")] == [
-            f"building {found[0].tag}"
-        ]
-    finally:
-        engine.images.remove(found[0].tag, force=True)
-        engine.images.remove("memqual/selftest:latest", force=True)
+    assert len(found) == 2
+    assert found[0] == found[1]
+    assert [line for line in lines if line.startswith("building")] == [f"building {found[0].tag}"]
 
 
 def test_failed_step_is_shown(private_repository: Path) -> None:
@@ -153,13 +148,8 @@ def test_base_image_without_python_is_refused(
     archive = tmp_path / "empty.tar"
     archive.write_bytes(b"\0" * 10240)
     engine.api.import_image_from_file(str(archive), repository="memqual/selftest", tag="empty")
-    try:
-        with pytest.raises(ImageError, match="cannot be the base image: it does not start python3"):
-            ensure_images(
-                ["selftest"], base_image="memqual/selftest:empty", root=private_repository
-            )
-    finally:
-        engine.images.remove("memqual/selftest:empty", force=True)
+    with pytest.raises(ImageError, match="cannot be the base image: it does not start python3"):
+        ensure_images(["selftest"], base_image="memqual/selftest:empty", root=private_repository)
 
 
 def test_silent_engine_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
