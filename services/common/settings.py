@@ -1,6 +1,6 @@
 """Settings from the environment, one variable a setting, read once at start.
 
-A SettingsError says which variable is missing or malformed; `run` ends the process with code 2.
+A SettingsError says which variable is missing or malformed; `run` ends the process for it.
 """
 
 import os
@@ -10,7 +10,10 @@ from pathlib import Path
 
 import structlog
 
+from services.common.database import DatabaseError
+
 __all__ = [
+    "EXIT_STORE",
     "EXIT_USAGE",
     "SettingsError",
     "data_dir",
@@ -21,6 +24,7 @@ __all__ = [
     "run",
 ]
 
+EXIT_STORE = 1
 EXIT_USAGE = 2
 DEFAULT_DATA_DIR = "/data"
 
@@ -82,9 +86,16 @@ def data_dir() -> Path:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Runs a service's main; a SettingsError becomes one log line and exit code 2."""
+    """Runs a service's main; a bad setting or store becomes one log line and an exit code.
+
+    Exit codes: 2 for a setting, 1 for a store or volume that cannot be used.
+    """
+    log = structlog.get_logger(__name__)
     try:
         main()
     except SettingsError as error:
-        structlog.get_logger(__name__).error("bad_settings", cause=str(error))
+        log.error("bad_settings", cause=str(error))
         sys.exit(EXIT_USAGE)
+    except (DatabaseError, OSError) as error:
+        log.error("bad_store", cause=str(error))
+        sys.exit(EXIT_STORE)

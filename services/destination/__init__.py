@@ -1,0 +1,1 @@
+"""The destination: a service with tools whose effects are counted (DESIGN §4, §10)."""

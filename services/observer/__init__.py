@@ -1,0 +1,1 @@
+"""The observer: takes allow-listed telemetry that nothing depends on (DESIGN §4)."""
