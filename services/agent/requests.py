@@ -1,0 +1,88 @@
+"""Checks of what the orchestrator sends: everything is refused before anything is done.
+
+Each raises ServiceError INVALID_ARGUMENT with the field's name and what to send (DESIGN §4).
+"""
+
+from collections.abc import Sequence
+
+import grpc
+
+from memqual.v1 import agent_pb2
+from services.common.errors import ServiceError
+from services.common.limits import check_id, check_json_object
+
+__all__ = [
+    "CALLS_A_TURN",
+    "TURNS",
+    "check_barrier",
+    "check_milliseconds",
+    "check_model_seed",
+    "check_workflow",
+    "check_workflow_ids",
+]
+
+TURNS = 64
+CALLS_A_TURN = 16
+WORKFLOWS_A_REQUEST = 1_000
+
+
+def _refuse(message: str) -> ServiceError:
+    return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, message)
+
+
+def check_workflow(workflow: agent_pb2.Workflow) -> None:
+    """A workflow that the host can run."""
+    _check_printable_id("workflow.workflow_id", workflow.workflow_id)
+    _check_printable_id("workflow.run_id", workflow.run_id)
+    for name in ("namespace", "principal", "deployment"):
+        check_id(f"workflow.{name}", getattr(workflow, name))
+    if workflow.arm not in agent_pb2.Arm.values() or workflow.arm == agent_pb2.ARM_UNSPECIFIED:
+        raise _refuse("workflow.arm is none of the arms; name one")
+    if not 1 <= len(workflow.turns) <= TURNS:
+        raise _refuse(f"workflow.turns has {len(workflow.turns)} entries; send 1 to {TURNS}")
+    for turn_index, turn in enumerate(workflow.turns):
+        name = f"workflow.turns[{turn_index}].calls"
+        if not 1 <= len(turn.calls) <= CALLS_A_TURN:
+            raise _refuse(f"{name} has {len(turn.calls)} entries; send 1 to {CALLS_A_TURN}")
+        for call_index, call in enumerate(turn.calls):
+            check_id(f"{name}[{call_index}].tool", call.tool)
+            check_json_object(f"{name}[{call_index}].arguments_json", call.arguments_json)
+
+
+def check_model_seed(model_seed: str) -> str:
+    """A seed for the model's ids; returns it."""
+    return check_id("model_seed", model_seed)
+
+
+def check_workflow_ids(workflow_ids: Sequence[str]) -> tuple[str, ...]:
+    """Between 1 and 1,000 ids; returns them without repeats, in the order sent."""
+    if not 1 <= len(workflow_ids) <= WORKFLOWS_A_REQUEST:
+        raise _refuse(
+            f"workflow_ids has {len(workflow_ids)} entries; send 1 to {WORKFLOWS_A_REQUEST}"
+        )
+    for index, workflow_id in enumerate(workflow_ids):
+        check_id(f"workflow_ids[{index}]", workflow_id)
+    return tuple(dict.fromkeys(workflow_ids))
+
+
+def check_barrier(
+    barrier: "agent_pb2.Barrier.ValueType",
+) -> "agent_pb2.Barrier.ValueType":
+    """One of the host's windows; returns it."""
+    if barrier not in agent_pb2.Barrier.values() or barrier == agent_pb2.BARRIER_UNSPECIFIED:
+        raise _refuse("barrier is none of the host's barriers; name one")
+    return barrier
+
+
+def check_milliseconds(name: str, value: int, maximum: int) -> int:
+    """A wait within its bound; returns it."""
+    if value > maximum:
+        raise _refuse(f"{name} is {value}; at most {maximum} are allowed")
+    return value
+
+
+def _check_printable_id(name: str, value: str) -> None:
+    check_id(name, value)
+    # It travels as metadata on every call, which carries nothing else unchanged.
+    if not (value.isascii() and value.isprintable()):
+        raise _refuse(f"{name} is not printable ASCII; send printable ASCII")
