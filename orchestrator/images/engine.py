@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -18,6 +19,7 @@ __all__ = ["Engine"]
 # Bounds one request; a build's answer is a stream with output at every step.
 REQUEST_TIMEOUT_SECONDS = 300
 _SHOWN_LINES = 20
+_STEP_DONE = re.compile(r"^ ---> ([0-9a-f]{12,64})$")
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _PROBE = (
     "import json, platform, sys; print(json.dumps([list(sys.version_info[:2]), "
@@ -120,6 +122,7 @@ class Engine:
             for step in steps:
                 output += str(step.get("stream", "")).splitlines()
                 if "error" in step:
+                    self._remove_unfinished(output)
                     shown = "\n".join([*filter(str.strip, output), step["error"]][-_SHOWN_LINES:])
                     raise ImageError(
                         f"Building {tag} failed:\n{shown}",
@@ -134,6 +137,12 @@ class Engine:
                 next_step="Check that nothing else removes images, then run again.",
             )
         return built
+
+    def _remove_unfinished(self, output: list[str]) -> None:
+        # The last finished step of a failed build is an image without a name; its parent is named.
+        steps = [match[1] for match in map(_STEP_DONE.match, output) if match]
+        if steps and not self._client.images.get(steps[-1]).tags:
+            self._client.images.remove(steps[-1])
 
     def add_tag(self, tag: str, repository: str, alias: str) -> None:
         """Gives an image a second, moving name, for people and for compose.yaml by hand."""

@@ -31,7 +31,7 @@ def memory() -> ImageRef:
 
 @pytest.fixture
 def private_repository(tmp_path: Path, engine: docker.DockerClient) -> Iterator[Path]:
-    """A repository with one tiny image of its own: nobody edits it, and its images go afterwards."""
+    """A repository with one image of its own: nobody edits it, and its images go afterwards."""
     for folder in ("compose/images/python", "requirements"):
         shutil.copytree(recipes.REPO_ROOT / folder, tmp_path / folder)
     (tmp_path / "app").mkdir()
@@ -128,12 +128,16 @@ def test_two_calls_at_once_build_once(private_repository: Path) -> None:
     assert [line for line in lines if line.startswith("building")] == [f"building {found[0].tag}"]
 
 
-def test_failed_step_is_shown(private_repository: Path) -> None:
+def test_failed_step_is_shown_and_leaves_no_image(
+    engine: docker.DockerClient, private_repository: Path
+) -> None:
     recipe = private_repository / "compose" / "images" / "selftest" / "Dockerfile"
+    label = f"memqual.selftest={time.time_ns()}"
     with recipe.open("a", encoding="utf-8") as stream:
-        stream.write("RUN echo the reason >&2 && exit 7\n")
+        stream.write(f"LABEL {label}\nRUN echo the reason >&2 && exit 7\n")
     with pytest.raises(ImageError, match=r"(?s)the reason.*7"):
         ensure_images(["selftest"], root=private_repository)
+    assert engine.images.list(all=True, filters={"label": label}) == []
 
 
 def test_unknown_base_image_is_named() -> None:
