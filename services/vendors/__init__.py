@@ -1,0 +1,1 @@
+"""Adapters to real memories: native calls only, no invented semantics (DESIGN §2)."""
