@@ -1,5 +1,6 @@
 """The few requests that image building makes of the container engine, as typed calls."""
 
+import contextlib
 import json
 import os
 import re
@@ -141,8 +142,10 @@ class Engine:
     def _remove_unfinished(self, output: list[str]) -> None:
         # The last finished step of a failed build is an image without a name; its parent is named.
         steps = [match[1] for match in map(_STEP_DONE.match, output) if match]
-        if steps and not self._client.images.get(steps[-1]).tags:
-            self._client.images.remove(steps[-1])
+        # One that another build has gone on from is refused, and goes when that one does.
+        with contextlib.suppress(docker.errors.APIError):
+            if steps and not self._client.images.get(steps[-1]).tags:
+                self._client.images.remove(steps[-1])
 
     def add_tag(self, tag: str, repository: str, alias: str) -> None:
         """Gives an image a second, moving name, for people and for compose.yaml by hand."""

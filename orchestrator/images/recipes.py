@@ -73,9 +73,10 @@ def read_recipe(name: str, root: Path = REPO_ROOT) -> Recipe:
         )
     sources = tuple(match["source"] for match in _COPY.finditer(text))
     for source in sources:
-        if not (root / source).exists():
+        path = root / source
+        if not path.is_file() and not any(path.rglob("*.py")):
             raise ImageError(
-                f"The Dockerfile of {name!r} copies {source}, which does not exist.",
+                f"The Dockerfile of {name!r} copies {source}, which does not exist or has no code.",
                 next_step="Correct the COPY line, or restore the path with git.",
             )
     return Recipe(name=name, dockerfile=text, lock=parent["lock"], sources=sources)

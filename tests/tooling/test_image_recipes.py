@@ -137,6 +137,12 @@ def test_missing_source_is_named(repository: Path) -> None:
         recipes.read_recipe("thing", repository)
 
 
+def test_empty_source_is_named(repository: Path) -> None:
+    (repository / "app" / "main.py").unlink()
+    with pytest.raises(ImageError, match="copies app, which does not exist or has no code"):
+        recipes.read_recipe("thing", repository)
+
+
 def test_missing_lock_is_named(repository: Path) -> None:
     with pytest.raises(ImageError, match="'vendors-gone'"):
         recipes.lock_path("vendors-gone", repository)
