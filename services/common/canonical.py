@@ -14,6 +14,7 @@ import rfc8785
 from memqual.v1 import continuity_pb2
 
 __all__ = [
+    "EXACT_INTEGER_MAX",
     "JsonObject",
     "JsonValue",
     "canonical_json",
@@ -22,6 +23,8 @@ __all__ = [
     "parse_canonical_object",
     "sha256_hex",
 ]
+
+EXACT_INTEGER_MAX = 2**53 - 1
 
 JsonValue: TypeAlias = (
     "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
@@ -60,7 +63,7 @@ def parse_canonical_object(text: str) -> dict[str, JsonValue]:
             equal exactly when what they hold is).
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_number)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
@@ -68,6 +71,12 @@ def parse_canonical_object(text: str) -> dict[str, JsonValue]:
     if canonical_json(value) != text.encode("utf-8"):
         raise ValueError("not in canonical form (RFC 8785)")
     return value
+
+
+def _number(text: str) -> int | float:
+    """JSON has doubles only: a whole number beyond the exact ones stays one of them."""
+    value = int(text)
+    return value if abs(value) <= EXACT_INTEGER_MAX else float(text)
 
 
 def operation_id(identity: continuity_pb2.OperationIdentity) -> str:

@@ -7,7 +7,7 @@ import re
 
 import grpc
 
-from services.common.canonical import JsonValue, parse_canonical_object
+from services.common.canonical import EXACT_INTEGER_MAX, JsonValue, parse_canonical_object
 from services.common.errors import ServiceError
 
 __all__ = [
@@ -37,7 +37,7 @@ TOOL_ERROR_BYTES = 1_024
 PROVENANCE_BYTES = 64
 EVENTS_A_REQUEST = 1_000
 # The largest integer that canonical JSON can hold exactly (RFC 8785).
-ATTEMPT_MAX = 2**53 - 1
+ATTEMPT_MAX = EXACT_INTEGER_MAX
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
