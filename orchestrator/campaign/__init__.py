@@ -1,0 +1,1 @@
+"""Carrying out a run: lanes of stacks, batches, what is kept and what is concluded (DESIGN §7)."""

@@ -1,0 +1,84 @@
+"""What a lane carries out: one subject's work on one stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from chaos.client import InterposerClient
+from memqual.v1 import vendor_pb2
+from orchestrator.campaign.sink import Sink
+from orchestrator.model import TrialRecord
+from orchestrator.runtimes.base import Stack
+from orchestrator.session import Session
+from orchestrator.vendors import VendorConfig
+
+__all__ = ["Job", "StackContext", "SubjectWork"]
+
+
+@dataclass(frozen=True)
+class StackContext:
+    """Everything that a job may touch.
+
+    Attributes:
+        run_id: Run id of the campaign.
+        subject: `vendor` or `control:<flaw>`.
+        stack: The running stack; its memory is the subject's.
+        session: Typed calls to its services.
+        interposer: Control of its interposer.
+        describe: The subject's declaration, read after it became healthy.
+        skew: Whether the preflight showed that the memory's clock can be set.
+        sink: Where finished work goes.
+    """
+
+    run_id: str
+    subject: str
+    stack: Stack
+    session: Session
+    interposer: InterposerClient
+    describe: vendor_pb2.DescribeResponse
+    skew: bool
+    sink: Sink
+
+
+class Job(Protocol):
+    """A piece of work whose trials are kept together or not at all."""
+
+    @property
+    def name(self) -> str:
+        """What a person is shown while it runs."""
+
+    @property
+    def trial_ids(self) -> Sequence[str]:
+        """The trials that it ends with."""
+
+    def run(self, context: StackContext) -> Sequence[TrialRecord]:
+        """Carry the work out, keep its raw evidence and return its scored trials.
+
+        Raises:
+            MemqualError: The stack is not usable any more; the lane makes a new one.
+        """
+
+    def infrastructure_error(self, cause: str) -> Sequence[TrialRecord]:
+        """The trials as ERROR of the infrastructure's kind, when the work could not be done."""
+
+
+@dataclass(frozen=True)
+class SubjectWork:
+    """All that one subject has to do on one kind of stack.
+
+    Attributes:
+        subject: `vendor` or `control:<flaw>`.
+        vendor: The memory, None for the reference.
+        lease_seconds: Lease that the memory is asked for.
+        jobs: In order.
+        not_declared: Turns a job into its trials when the subject's declaration rules it out,
+            else None.
+    """
+
+    subject: str
+    vendor: VendorConfig | None
+    lease_seconds: int
+    jobs: tuple[Job, ...]
+    not_declared: Callable[[Job, StackContext], Sequence[TrialRecord] | None]

@@ -1,0 +1,174 @@
+"""The steps of a batch that are the same for every fault: start, hold, wake, read (DESIGN §5).
+
+The rig never helps: it starts workflows, holds them, wakes hosts and reads. What to do next is
+decided by the agent host, which asks the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+
+from chaos.client import InterposerClient
+from chaos.windows import BarrierHold, Window, rule_for
+from memqual.v1 import agent_pb2, common_pb2, destination_pb2, interposer_pb2, interposer_pb2_grpc
+from orchestrator.campaign.jobs import StackContext
+from orchestrator.errors import StackError
+from orchestrator.evidence.records import StatusSnapshot, TraceSpan, message_to_json
+from orchestrator.plan import Batch
+from orchestrator.suites.continuity.workload import model_seed, settings_of, workflow_of
+from services.common.channels import CallMetadata
+
+__all__ = ["HOLD_SECONDS", "SETTLE_MS", "Rig", "WindowMissed"]
+
+HOLD_SECONDS = 20.0
+SETTLE_MS = 10_000
+_SETTLE_ROUNDS_MAX = 6
+
+
+class WindowMissed(Exception):
+    """Fewer operations than planned were held at the window."""
+
+
+class Rig:
+    """One batch's hands on one stack."""
+
+    def __init__(self, context: StackContext, batch: Batch, window: Window) -> None:
+        self.context = context
+        self.batch = batch
+        self.window = window
+        self.rule_id = f"hold-{batch.batch_id}"
+        self.workflow_ids = [member.workflow_id for member in batch.members]
+        self._life = 0
+
+    @property
+    def interposer(self) -> InterposerClient:
+        """Control of the stack's interposer."""
+        return self.context.interposer
+
+    def configure(self) -> None:
+        """Tell the destination how to behave for the batch's workflows."""
+        settings = [settings_of(member) for member in self.batch.members]
+        self.context.session.destination_audit.ConfigureWorkflow(
+            destination_pb2.ConfigureWorkflowRequest(settings=settings)
+        )
+
+    def arm(self) -> None:
+        """Arm the window: a rule of the interposer, or the active host's barrier."""
+        if isinstance(self.window.hold, BarrierHold):
+            self.context.session.active.audit.ArmBarrier(
+                agent_pb2.ArmBarrierRequest(
+                    barrier=self.window.hold.barrier, workflow_ids=self.workflow_ids
+                )
+            )
+        else:
+            self.interposer.arm(rule_for(self.window, self.workflow_ids, self.rule_id))
+
+    def start(self) -> None:
+        """Start every workflow on the active host, side by side."""
+        host = self.context.session.active.agent
+        requests = [
+            agent_pb2.StartRequest(
+                workflow=workflow_of(member, self.context.run_id),
+                model_seed=model_seed(member, self._life),
+            )
+            for member in self.batch.members
+        ]
+        with ThreadPoolExecutor(max_workers=min(8, len(requests))) as pool:
+            list(pool.map(host.Start, requests))
+
+    def await_window(self) -> int:
+        """Wait until every operation stands at the window; return how many do.
+
+        Raises:
+            WindowMissed: Fewer than planned arrived in time.
+        """
+        wanted = len(self.workflow_ids)
+        if not isinstance(self.window.hold, BarrierHold):
+            return len(self.interposer.await_held(self.rule_id, wanted, HOLD_SECONDS))
+        try:
+            answer = self.context.session.active.audit.AwaitBarrier(
+                agent_pb2.AwaitBarrierRequest(
+                    barrier=self.window.hold.barrier,
+                    count=wanted,
+                    timeout_ms=round(HOLD_SECONDS * 1_000),
+                ),
+                timeout=HOLD_SECONDS + 5,
+            )
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise WindowMissed(error.details() or "fewer workflows stand there") from error
+            raise
+        return len(answer.workflow_ids)
+
+    def wake(self, *, new_life: bool) -> None:
+        """Wake the active host's workflows; a new life answers with new message ids."""
+        self._life += 1 if new_life else 0
+        seeds = {model_seed(member, self._life): member for member in self.batch.members}
+        host = self.context.session.active.agent
+        requests = [
+            agent_pb2.ResumeRequest(workflow_ids=[member.workflow_id], model_seed=seed)
+            for seed, member in seeds.items()
+        ]
+        with ThreadPoolExecutor(max_workers=min(8, len(requests))) as pool:
+            list(pool.map(host.Resume, requests))
+
+    def settle(self, phase: str) -> StatusSnapshot:
+        """Wait until no workflow runs any more; return where they stand.
+
+        Raises:
+            StackError: Some still run after a minute; the host or the memory hangs.
+        """
+        host = self.context.session.active.agent
+        request = agent_pb2.StatusRequest(
+            workflow_ids=self.workflow_ids, await_settled_ms=SETTLE_MS
+        )
+        for _ in range(_SETTLE_ROUNDS_MAX):
+            answer = host.Status(request, timeout=SETTLE_MS / 1_000 + 10)
+            if all(one.state != agent_pb2.WORKFLOW_STATE_RUNNING for one in answer.workflows):
+                return self.snapshot(phase, answer.workflows)
+        raise StackError(
+            f"Workflows of batch {self.batch.batch_id} still run a minute after their wake-up.",
+            next_step="See the agent host's log in the run folder for the call that hangs.",
+        )
+
+    def snapshot(
+        self, phase: str, statuses: Sequence[agent_pb2.WorkflowStatus]
+    ) -> StatusSnapshot:
+        """Keep statuses together with the trace's head."""
+        return StatusSnapshot(
+            phase=phase,
+            trace_sequence=self.interposer.statistics().trace_head_sequence,
+            status_json=tuple(message_to_json(one) for one in statuses),
+        )
+
+    def trace_from(self, first: int) -> list[interposer_pb2.TraceRecord]:
+        """The interposer's records from a sequence on, as messages of the contract."""
+        stub = interposer_pb2_grpc.InterposerServiceStub(self.context.session.channel)
+        metadata = CallMetadata(token=self.context.stack.control_token).pairs()
+        request = interposer_pb2.TraceRequest(from_sequence=first)
+        stream = stub.Trace(request, timeout=60, metadata=metadata)
+        return [answer.record for answer in stream]
+
+    def journal_from(self, first: int) -> list[common_pb2.JournalRecord]:
+        """The destination's journal from a sequence on."""
+        request = destination_pb2.ReadJournalRequest(from_sequence=first)
+        stream = self.context.session.destination_audit.ReadJournal(request, timeout=60)
+        return [answer.record for answer in stream]
+
+    def state_digests(self) -> dict[str, str]:
+        """The destination's state hash of each workflow."""
+        audit = self.context.session.destination_audit
+        return {
+            workflow: audit.ReadStateHash(
+                destination_pb2.ReadStateHashRequest(workflow_id=workflow)
+            ).digest
+            for workflow in self.workflow_ids
+        }
+
+
+def span_of(sequences: Iterator[int], first: int) -> TraceSpan:
+    """The span that starts at `first` and holds these sequences."""
+    return TraceSpan(first=first, last=max(sequences, default=first - 1))
