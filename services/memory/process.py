@@ -13,6 +13,7 @@ import grpc
 from memqual.v1 import continuity_pb2_grpc, vendor_pb2_grpc
 from services.common import logging, server
 from services.common.challenges import KeyFileError, PublicKey, load_public_keys
+from services.common.clock import wall_ns
 from services.common.database import Database, DatabaseError
 from services.common.settings import SettingsError, data_dir, env, env_int, env_or_none
 from services.common.telemetry import Emitter
@@ -89,6 +90,7 @@ class Composition:
         decisions: makes the rules of Begin, Peek and Renew for a policy.
         recordings: the rules of RecordReceipt, RecordQuery and Resolve.
         records: makes the part that serves MemoryService, or None for no such part.
+        read_clock_ns: the lease clock, nanoseconds since the Unix epoch; tests give another.
         replace_registrars: takes the registrars of Continuity and Memory and gives what is served
             in their place.
     """
@@ -97,6 +99,7 @@ class Composition:
     decisions: Callable[[Policy], DecisionRules] = DecisionRules
     recordings: RecordingRules = field(default_factory=RecordingRules)
     records: RecordsFactory | None = None
+    read_clock_ns: Callable[[], int] = wall_ns
     replace_registrars: Callable[[Sequence[server.Registrar]], Sequence[server.Registrar]] = tuple
 
 
@@ -125,8 +128,19 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
     policy = Policy(lease_seconds=memory_settings.lease_seconds)
     try:
         database = Database(memory_settings.database_path)
-        operations = Operations(database, composition.decisions(policy), composition.recordings)
-        resolutions = Resolutions(database, composition.recordings, policy, keys)
+        operations = Operations(
+            database,
+            composition.decisions(policy),
+            composition.recordings,
+            read_clock_ns=composition.read_clock_ns,
+        )
+        resolutions = Resolutions(
+            database,
+            composition.recordings,
+            policy,
+            keys,
+            read_clock_ns=composition.read_clock_ns,
+        )
         records = (
             None
             if composition.records is None
