@@ -248,13 +248,15 @@ class InterposerClient:
             InterposerError: the call failed.
         """
         request = pb.TraceRequest(from_sequence=from_sequence, follow=follow)
+        call = self._stub.Trace(request, timeout=timeout_seconds, metadata=self._metadata)
         try:
-            for answer in self._stub.Trace(
-                request, timeout=timeout_seconds, metadata=self._metadata
-            ):
+            for answer in call:
                 yield from_proto(answer.record)
         except grpc.RpcError as error:
             _raise("Trace", error)
+        finally:
+            # A reader that has enough leaves the stream before its end.
+            call.cancel()
 
     def _call(
         self,

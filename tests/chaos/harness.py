@@ -15,6 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from chaos.client import InterposerClient
 from chaos.interposer.config import InterposerConfig, ListenerConfig
 from chaos.interposer.server import RunningInterposer, start
+from memqual.v1 import interposer_pb2 as pb
 from services.common.channels import CallMetadata, open_channel
 
 BEGIN = "/memqual.v1.ContinuityService/Begin"
@@ -90,7 +91,7 @@ class _Recording(grpc.GenericRpcHandler):
             return None
 
         def note(request: bytes, context: grpc.ServicerContext) -> None:
-            metadata = {key: value for key, value in context.invocation_metadata()}
+            metadata = dict(context.invocation_metadata())
             self._target.received.append(
                 Received(method, request, metadata, context.time_remaining())
             )
@@ -132,9 +133,10 @@ class Rig:
 
     targets: dict[str, Target]
     running: RunningInterposer
-    control: grpc.Channel
+    # Bare channels carry bytes, which the type stubs do not know of.
+    control: Any
     client: InterposerClient
-    edges: dict[str, grpc.Channel]
+    edges: dict[str, Any]
 
     @property
     def memory(self) -> Target:
@@ -154,7 +156,7 @@ class Rig:
         token: str | None = AGENT_TOKEN,
         timeout: float | None = WAIT_SECONDS,
         extra: tuple[tuple[str, str | bytes], ...] = (),
-        channel: grpc.Channel | None = None,
+        channel: Any = None,
     ) -> Any:
         """Starts a call on an edge and returns its future."""
         metadata = CallMetadata(
@@ -215,12 +217,37 @@ def rig_of(loop: Loop, **targets: Target) -> Iterator[Rig]:
             target.stop()
 
 
-def health_status(channel: grpc.Channel, **metadata: str) -> int:
+def rule(
+    action: pb.RuleAction.ValueType,
+    phase: pb.MessagePhase.ValueType = pb.MESSAGE_PHASE_REQUEST,
+    *,
+    workflows: tuple[str, ...] = (),
+    hits: int = 0,
+    delay_ms: int = 0,
+    fail_code: int = 0,
+    rule_id: str = "r1",
+) -> pb.Rule:
+    """A rule on Begin calls from the agent hosts to the memory."""
+    matches = [pb.MetadataMatch(key="memqual-workflow", values=workflows)] if workflows else []
+    return pb.Rule(
+        rule_id=rule_id,
+        edge=pb.Edge(source="agent", target="memory"),
+        method=BEGIN,
+        phase=phase,
+        action=action,
+        matches=matches,
+        max_hits_per_workflow=hits,
+        delay_ms=delay_ms,
+        fail_code=fail_code,
+    )
+
+
+def health_status(channel: Any, **metadata: str) -> int:
     """What grpc.health.v1 says over a channel."""
-    stub = health_pb2_grpc.HealthStub(channel)
+    stub: Any = health_pb2_grpc.HealthStub(channel)
     answer = stub.Check(
         health_pb2.HealthCheckRequest(),
         timeout=WAIT_SECONDS,
         metadata=tuple((f"memqual-{key}", value) for key, value in metadata.items()),
     )
-    return answer.status
+    return int(answer.status)

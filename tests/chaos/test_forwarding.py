@@ -1,10 +1,16 @@
 """What goes in comes out: bytes, metadata, deadlines, statuses, streams, tokens, sizes."""
 
+import hashlib
+import socket
+import threading
+from typing import Any
+
 import grpc
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from chaos.interposer.limits import MESSAGE_BYTES_MAX
-from services.common.channels import CallMetadata
+from services.common.channels import CHANNEL_OPTIONS, CallMetadata
 from tests.chaos.harness import (
     BEGIN,
     CONTROL_TOKEN,
@@ -37,7 +43,8 @@ def test_bytes_metadata_and_deadline_reach_the_target(rig: Rig) -> None:
     assert received.metadata["x-raw-bin"] == b"\x00\xff"
     assert "memqual-token" not in received.metadata
     assert received.remaining_seconds is not None
-    assert 0 < received.remaining_seconds <= 7.0
+    # gRPC rounds a timeout up on each of the two ways.
+    assert 0 < received.remaining_seconds < 7.2
 
 
 def test_response_metadata_comes_back(loop: Loop) -> None:
@@ -149,13 +156,10 @@ def test_streams_are_proxied_with_their_end(rig: Rig) -> None:
 def test_health_and_reflection_own_and_of_a_target(rig: Rig) -> None:
     assert health_status(rig.control, token=CONTROL_TOKEN) == SERVING
     assert health_status(rig.control, token=CONTROL_TOKEN, target="memory") == SERVING
-    from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-
     request = reflection_pb2.ServerReflectionRequest(list_services="")
-    answers = reflection_pb2_grpc.ServerReflectionStub(rig.control).ServerReflectionInfo(  # type: ignore[no-untyped-call]  # generated without types
-        iter([request]),
-        timeout=WAIT_SECONDS,
-        metadata=(("memqual-token", CONTROL_TOKEN),),
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub
+    answers = stub(rig.control).ServerReflectionInfo(
+        iter([request]), timeout=WAIT_SECONDS, metadata=(("memqual-token", CONTROL_TOKEN),)
     )
     names = {service.name for service in next(answers).list_services_response.service}
     assert "memqual.v1.InterposerService" in names
@@ -184,15 +188,11 @@ def test_answer_up_to_the_bound_passes(loop: Loop) -> None:
         assert len(rig.call(b"").result()) == MESSAGE_BYTES_MAX - 16
         (received,) = [r for r in rig.client.trace() if r.kind == "RESPONSE_RECEIVED"]
         assert len(received.payload) == 1024 * 1024
-        import hashlib
-
         whole = hashlib.sha256(b"z" * (MESSAGE_BYTES_MAX - 16)).hexdigest()
         assert received.payload_digest == whole
 
 
 def test_too_long_request_is_refused(rig: Rig) -> None:
-    from services.common.channels import CHANNEL_OPTIONS
-
     unbounded = tuple(
         (key, -1 if key == "grpc.max_send_message_length" else value)
         for key, value in CHANNEL_OPTIONS
@@ -212,9 +212,6 @@ def test_target_down_fails_at_once(rig: Rig) -> None:
 
 
 def test_answer_that_is_no_http2_is_unavailable(loop: Loop) -> None:
-    import socket
-    import threading
-
     listening = socket.create_server(("127.0.0.1", 0))
 
     def babble() -> None:
@@ -229,8 +226,7 @@ def test_answer_that_is_no_http2_is_unavailable(loop: Loop) -> None:
     threading.Thread(target=babble, daemon=True).start()
     with rig_of(loop) as rig:
         rig.memory.stop()
-        # The interposer's target address now leads to a server of something else.
-        loop.loop.call_soon_threadsafe(lambda: None)
+        # The target's address now leads to a server of something else.
         upstream = rig.running._state.upstreams["memory"]
         upstream._address = f"127.0.0.1:{listening.getsockname()[1]}"
         call = rig.call(b"x", timeout=5.0)

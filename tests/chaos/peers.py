@@ -1,0 +1,52 @@
+"""Processes that tests kill: ``python -m tests.chaos.peers client|server ...``."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from services.common.channels import CallMetadata, open_channel
+from tests.chaos.harness import AGENT_TOKEN, BEGIN, Target
+
+CALL_SECONDS = 60.0
+
+
+def run_client(port: str, *workflows: str) -> None:
+    """Makes one call a workflow, all at once, and prints each answer."""
+    with open_channel(f"127.0.0.1:{port}") as channel:
+        begin: Any = channel.unary_unary(BEGIN)
+        calls = [
+            begin.future(
+                workflow.encode(),
+                timeout=CALL_SECONDS,
+                metadata=CallMetadata(workflow=workflow, token=AGENT_TOKEN).pairs(),
+            )
+            for workflow in workflows
+        ]
+        for call in calls:
+            print(call.result().decode(), flush=True)
+
+
+def run_server(port: str, log: str, behaviour: str) -> None:
+    """Serves; appends each request to a file before it answers, or never answers."""
+
+    def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+        with Path(log).open("ab") as file:
+            file.write(request + b"\n")
+        if behaviour == "hang":
+            threading.Event().wait()
+        return request + b" by %d" % os.getpid()
+
+    target = Target(answer=answer, port=int(port)).start()
+    print(target.port, flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "client":
+        run_client(*sys.argv[2:])
+    else:
+        run_server(*sys.argv[2:])
