@@ -1,0 +1,340 @@
+"""One stack of containers, with networks and volumes of its own (DESIGN §3).
+
+Everything is labelled with run, stack and owner before it does anything, so that whatever is cut
+short is found by `close`, or by gc. `close` may come at any moment, from a signal handler too: it
+takes no lock that `open` holds and asks the engine over a connection of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import structlog
+
+from orchestrator.errors import EngineError, MemqualError, StackError, VendorConfigError
+from orchestrator.runtimes.base import IsolationReport, StackSpec
+from orchestrator.runtimes.docker_engine import ContainerOptions, DockerEngine, Labelled
+from orchestrator.runtimes.docker_isolation import examine_isolation
+from orchestrator.runtimes.docker_labels import SERVICE_LABEL, labels_of_stack, stack_filters
+from orchestrator.runtimes.docker_service import DockerService
+from orchestrator.runtimes.health import await_targets, targets_of
+from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
+from orchestrator.runtimes.topology import Network, ServiceSpec
+from orchestrator.vendors import VendorConfig
+
+__all__ = ["DockerStack", "remove_all"]
+
+# Networks and services of a stack that are made at the same time.
+WORKERS = 12
+# What a thread was making when `close` came is found by the next look.
+REMOVAL_PASSES = 4
+SAVED_LOG_LINES = 10_000
+
+_log = structlog.get_logger(__name__)
+
+
+class DockerStack:
+    """See `base.Stack`. `open` starts it; a stack that was not opened has nothing to close."""
+
+    def __init__(self, plan: StackPlan) -> None:
+        self._plan = plan
+        self._spec = plan.spec
+        self._engine = DockerEngine.connect()
+        self._labels = labels_of_stack(plan.spec)
+        self._prefix = f"memqual-{plan.spec.run_id}-{plan.spec.stack_id}"
+        self._specs = {service.name: service for service in plan.topology.services}
+        self._services: dict[str, DockerService] = {}
+        self._creating = threading.Lock()
+        self._memories = 0
+        self._control_port = 0
+        self._closing = False
+        self._closed = False
+
+    @property
+    def spec(self) -> StackSpec:
+        """What was asked for, with the present memory's vendor."""
+        return self._spec
+
+    @property
+    def plan(self) -> StackPlan:
+        """The topology that it runs."""
+        return self._plan
+
+    @property
+    def control_address(self) -> str:
+        """Where the orchestrator reaches the interposer."""
+        return f"127.0.0.1:{self._control_port}"
+
+    @property
+    def control_token(self) -> str:
+        """What the control port wants."""
+        return self._plan.control_token
+
+    @property
+    def service_names(self) -> tuple[str, ...]:
+        """Services in the topology's order."""
+        return tuple(self._specs)
+
+    def service(self, name: str) -> DockerService:
+        """One service; after `replace_memory` the memory's is another object."""
+        if name not in self._services:
+            raise StackError(
+                f"The stack has no service named {name!r}.",
+                next_step=f"Use one of: {', '.join(self._services)}.",
+            )
+        return self._services[name]
+
+    def open(self) -> None:
+        """Starts everything and waits until it is healthy; the caller closes it if this raises."""
+        for service in self._specs.values():
+            self._check_image(service)
+        for name in self._plan.topology.used_volumes():
+            self._engine.create_volume(self._volume_name(name), self._labels)
+        with ThreadPoolExecutor(WORKERS) as pool:
+            networks = {
+                network.name: pool.submit(self._create_network, network)
+                for network in self._plan.topology.networks
+            }
+            starts = [
+                pool.submit(self._start_service, service, networks)
+                for service in self._specs.values()
+            ]
+            _raise_first([*networks.values(), *starts])
+        published = self.service(self._plan.control_service).state().ports
+        if self._plan.control.port not in published:
+            self.service(self._plan.control_service).raise_if_ended()
+            raise EngineError(
+                "The engine did not publish the interposer's control port.",
+                next_step="Check that the engine can publish ports on 127.0.0.1 (docker info).",
+            )
+        self._control_port = published[self._plan.control.port]
+        self.await_healthy(self.service_names, self._spec.healthy_within_seconds)
+
+    def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
+        """Waits until services are healthy; see `base.Stack.await_healthy`."""
+        watched = [self.service(name) for name in names]
+
+        def raise_if_ended() -> None:
+            for service in watched:
+                service.raise_if_ended()
+
+        asked = (name for name in names if name != self._plan.control_service)
+        await_targets(
+            self.control_address,
+            self.control_token,
+            [target for name in asked for target in targets_of(self._specs[name])],
+            timeout_seconds=timeout_seconds,
+            raise_if_ended=raise_if_ended,
+        )
+
+    def replace_memory(self, vendor: VendorConfig | None) -> None:
+        """Puts another memory in place; see `base.Stack.replace_memory`."""
+        if (
+            vendor is not None
+            and vendor.image is not None
+            and vendor.port != self._plan.memory_port
+        ):
+            raise StackError(
+                f"{vendor.name!r} listens on port {vendor.port}, this stack's memory on "
+                f"{self._plan.memory_port}.",
+                next_step="Start a stack of its own for it.",
+            )
+        service = memory_service(self._plan.base_memory, vendor, self._spec, self._plan.memory_port)
+        self._check_image(service)
+        self._remove_memory()
+        self._memories += 1
+        self._specs[MEMORY_SERVICE] = service
+        self._spec = dataclasses.replace(self._spec, vendor=vendor)
+        for name in self._memory_volumes():
+            self._engine.create_volume(self._volume_name(name), self._labels)
+        self._start_service(service, {})
+        self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+
+    def describe_isolation(self) -> IsolationReport:
+        """Looks from inside the memory's network; see `base.Stack.describe_isolation`."""
+        return examine_isolation(
+            self._engine,
+            topology=self._plan.topology,
+            containers={name: service.container for name, service in self._services.items()},
+            probe_image=self._specs[self._plan.control_service].image,
+            name=f"{self._prefix}-probe",
+            labels=self._labels,
+        )
+
+    def close(self) -> None:
+        """Removes everything; see `base.Stack.close`."""
+        self._closing = True
+        if self._closed:
+            return
+        # A signal may have cut into a request on the other connection and left it in an odd state.
+        with DockerEngine.connect() as engine:
+            filters = stack_filters(self._spec)
+            failed: tuple[str, ...] = ()
+            for _ in range(REMOVAL_PASSES):
+                left = engine.labelled(*filters)
+                if not left:
+                    break
+                failed = remove_all(engine, left, before_container=self._save_log)
+            if engine.labelled(*filters):
+                raise EngineError(
+                    f"A part of {self._prefix} could not be removed: {'; '.join(failed)}.",
+                    next_step="Run `memqual gc` when the engine answers again.",
+                )
+        self._closed = True
+        self._engine.close()
+
+    def close_after_failure(self) -> None:
+        """Closes without hiding the error that led here; what stays is gc's."""
+        try:
+            self.close()
+        except MemqualError as error:
+            _log.warning("not_removed", stack=self._prefix, cause=error.diagnosis)
+
+    def _check_image(self, service: ServiceSpec) -> None:
+        if not service.image:
+            raise VendorConfigError(
+                f"{service.name!r} has no image, only a process.",
+                next_step="Name an image in the vendor.yaml, or use RUNTIME=process.",
+            )
+        self._engine.image(service.image)
+
+    def _create_network(self, network: Network) -> None:
+        self._raise_if_closing()
+        self._engine.create_network(
+            self._network_name(network.name),
+            internal=network.internal,
+            options=network.driver_options,
+            labels=self._labels,
+        )
+
+    def _start_service(self, spec: ServiceSpec, networks: Mapping[str, Future[None]]) -> None:
+        _, *further = spec.networks
+        for attachment in spec.networks:
+            if attachment.network in networks:
+                networks[attachment.network].result()
+        # The first container of a volume fills it with what its image has there: one at a time.
+        with self._creating:
+            self._raise_if_closing()
+            container = self._engine.create_container(self._options(spec))
+        for attachment in further:
+            self._engine.connect_network(
+                container, self._network_name(attachment.network), (spec.name, *attachment.aliases)
+            )
+        service = DockerService(
+            self._engine,
+            name=spec.name,
+            container=container,
+            image=spec.image,
+            clock_folder=self._plan.clock_folders.get(spec.name),
+        )
+        self._raise_if_closing()
+        service.start()
+        self._services[spec.name] = service
+
+    def _options(self, spec: ServiceSpec) -> ContainerOptions:
+        first = spec.networks[0]
+        return ContainerOptions(
+            name=self._container_name(spec.name),
+            image=spec.image,
+            labels=self._labels | {SERVICE_LABEL: spec.name},
+            network=self._network_name(first.network),
+            aliases=(spec.name, *first.aliases),
+            command=spec.command,
+            environment=spec.environment,
+            binds=tuple(
+                f"{mount.source if mount.is_folder else self._volume_name(mount.source)}"
+                f":{mount.target}:{'ro' if mount.read_only else 'rw'}"
+                for mount in spec.mounts
+            ),
+            tmpfs={entry.target: entry.options for entry in spec.tmpfs},
+            published={port.container_port: port.host_ip for port in spec.ports},
+            read_only=spec.read_only,
+            cap_drop=spec.cap_drop,
+            security_opt=spec.security_opt,
+            dns=spec.dns,
+            dns_opt=spec.dns_opt,
+            pids_limit=spec.pids_limit,
+            mem_limit_bytes=spec.mem_limit_bytes,
+            memswap_limit_bytes=spec.memswap_limit_bytes,
+            cpus=spec.cpus,
+            log_driver=spec.log_driver,
+            log_options=spec.log_options,
+        )
+
+    def _remove_memory(self) -> None:
+        memory = self._services.get(MEMORY_SERVICE)
+        if memory is None:
+            return
+        name = self._container_name(MEMORY_SERVICE)
+        self._save_log(self._engine, memory.container, name)
+        del self._services[MEMORY_SERVICE]
+        self._engine.remove(Labelled("container", memory.container, name, {}))
+        for name in self._memory_volumes():
+            volume = self._volume_name(name)
+            self._engine.remove(Labelled("volume", volume, volume, {}))
+
+    def _memory_volumes(self) -> tuple[str, ...]:
+        mounts = self._specs[MEMORY_SERVICE].mounts
+        return tuple(mount.source for mount in mounts if not mount.is_folder)
+
+    def _container_name(self, service: str) -> str:
+        return f"{self._prefix}-{service}{self._generation(service)}"
+
+    def _generation(self, service: str) -> str:
+        return f"-{self._memories}" if service == MEMORY_SERVICE and self._memories else ""
+
+    def _volume_name(self, name: str) -> str:
+        owned = name in self._memory_volumes()
+        return f"{self._prefix}-{name}{self._generation(MEMORY_SERVICE) if owned else ''}"
+
+    def _network_name(self, name: str) -> str:
+        return f"{self._prefix}-{name}"
+
+    def _save_log(self, engine: DockerEngine, container: str, name: str) -> None:
+        """Keeps what a container wrote for the run; best effort, as the container goes anyway."""
+        folder = self._spec.folder / "logs"
+        with contextlib.suppress(MemqualError, OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = folder / f"{name.removeprefix(f'{self._prefix}-')}.log"
+            file.write_text(engine.logs(container, SAVED_LOG_LINES), encoding="utf-8")
+
+    def _raise_if_closing(self) -> None:
+        if self._closing:
+            raise StackError(
+                f"The stack {self._prefix} is being closed.", next_step="Start another one."
+            )
+
+
+def remove_all(
+    engine: DockerEngine,
+    things: tuple[Labelled, ...],
+    *,
+    before_container: Callable[[DockerEngine, str, str], None] | None = None,
+) -> tuple[str, ...]:
+    """Removes containers, then networks and volumes; returns failures, ``kind name: cause``."""
+    failed: list[str] = []
+
+    def remove(thing: Labelled) -> None:
+        try:
+            if thing.kind == "container" and before_container is not None:
+                before_container(engine, thing.identity, thing.name)
+            engine.remove(thing)
+        except MemqualError as error:
+            failed.append(f"{thing.kind} {thing.name}: {error.diagnosis}")
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        wait([pool.submit(remove, thing) for thing in things if thing.kind == "container"])
+        wait([pool.submit(remove, thing) for thing in things if thing.kind != "container"])
+    return tuple(failed)
+
+
+def _raise_first(futures: list[Future[None]]) -> None:
+    """Raises the first error that is not a consequence of another one."""
+    wait(futures)
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    for error in errors:
+        raise error
