@@ -144,7 +144,7 @@ class AuditHandlers(destination_pb2_grpc.DestinationAuditServiceServicer):
     def ReadJournal(
         self, request: destination_pb2.ReadJournalRequest, context: grpc.ServicerContext
     ) -> Iterator[destination_pb2.ReadJournalResponse]:
-        """Streams the journal; what was sent before this call is in it."""
+        """Streams the journal, with the answers that gRPC has reported as sent until now."""
         self._sent.flush()
         for record in self._engine.journal(request.from_sequence):
             yield destination_pb2.ReadJournalResponse(record=record.to_proto())
