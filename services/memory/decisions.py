@@ -6,8 +6,8 @@ the next state durably before it answers. Every rule is a small method, so that 
 wrong on purpose (services.controls) replaces exactly one.
 
 A clock behind its mark is read as if it stood at the mark (§6, row B): leases and keys never
-become younger. A retry under a key has to wait until the clock has passed the mark, since nobody
-can tell then how much of the key's retention is gone.
+become younger. What counts on a key's retention, be it the grant that starts it or a retry that
+leans on it, waits until the clock has passed the mark, since nobody can tell time before that.
 """
 
 import dataclasses
@@ -60,6 +60,7 @@ def contradiction(bound: OperationBinding, asked: OperationBinding) -> Reason | 
         (bound.principal != asked.principal, Reason.PRINCIPAL_MISMATCH),
         (bound.workflow_id != asked.workflow_id, Reason.WORKFLOW_MISMATCH),
         (bound.intent_digest != asked.intent_digest, Reason.INTENT_MISMATCH),
+        (bound.namespace != asked.namespace, Reason.NAMESPACE_MISMATCH),
     )
     return next((reason for differs, reason in differences if differs), None)
 
@@ -98,7 +99,7 @@ class DecisionRules:
         if operation.receipt is not None:
             return BeginStep(Reuse(operation.receipt, Reason.COMPLETE), operation)
         if operation.latest is None:
-            return self.grant(operation, clock, call, Reason.FIRST_GRANT)
+            return self.first_grant(operation, clock, call)
         return self.decide_granted(operation, operation.latest, clock, call)
 
     def decide_granted(
@@ -178,13 +179,22 @@ class DecisionRules:
             return self.retry(operation, clock, call, Reason.KEY_COVERS_LEASE)
         return BeginStep(Confirm(Reason.KEY_ENDS_TOO_SOON), operation)
 
+    def first_grant(
+        self, operation: Operation, clock: LeaseClock, call: BeginCall
+    ) -> BeginStep | Refused:
+        """Row N: EXECUTE; under a key only by a clock that can tell when its retention starts."""
+        if clock.behind and operation.binding.capability is Capability.IDEMPOTENT:
+            bound = dataclasses.replace(operation, revision=max(operation.revision, 1))
+            change = None if bound == operation else Change.BOUND
+            return BeginStep(_wait_for_mark(clock), bound, change)
+        return self.grant(operation, clock, call, Reason.FIRST_GRANT)
+
     def retry(
         self, operation: Operation, clock: LeaseClock, call: BeginCall, reason: Reason
     ) -> BeginStep | Refused:
         """A new attempt after one that ended; never under a key while the clock is behind."""
         if clock.behind and operation.binding.capability is Capability.IDEMPOTENT:
-            remaining_ns = clock.mark_ns - clock.now_ns
-            return BeginStep(Wait(remaining_ns, Reason.CLOCK_BEHIND_MARK), operation)
+            return BeginStep(_wait_for_mark(clock), operation)
         return self.grant(operation, clock, call, reason)
 
     def grant(
@@ -209,9 +219,7 @@ class DecisionRules:
         )
         granted = operation.revised(record)
         if not operation.attempts and operation.binding.capability is Capability.IDEMPOTENT:
-            # From the reading, not from the mark: of a clock that stands behind its mark only the
-            # earlier of both can be trusted not to outlive the key.
-            deadline_ns = clock.now_ns + operation.binding.retention_ns
+            deadline_ns = record.granted_at_ns + operation.binding.retention_ns
             granted = dataclasses.replace(granted, key_deadline_ns=min(deadline_ns, LATEST_NS))
         decision = _execute(granted, record, self.policy.lease_ns)
         return BeginStep(decision, granted, Change.GRANTED)
@@ -259,7 +267,7 @@ class DecisionRules:
                 f"the workflow holds its {self.policy.max_operations_per_workflow} operations; "
                 "start another",
             )
-        return self.grant(Operation(call.binding), clock, call, Reason.FIRST_GRANT)
+        return self.first_grant(Operation(call.binding), clock, call)
 
 
 def _execute(operation: Operation, record: AttemptRecord, remaining_ns: int) -> Execute:
@@ -271,6 +279,10 @@ def _execute(operation: Operation, record: AttemptRecord, remaining_ns: int) -> 
         key_deadline_ns=operation.key_deadline_ns,
         reason=record.reason,
     )
+
+
+def _wait_for_mark(clock: LeaseClock) -> Wait:
+    return Wait(clock.mark_ns - clock.now_ns, Reason.CLOCK_BEHIND_MARK)
 
 
 def _too_many_revisions(policy: Policy) -> Refused:

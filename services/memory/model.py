@@ -55,6 +55,7 @@ class Assurance(enum.Enum):
 class Change(enum.Enum):
     """What a revision of an operation did; the audit surface names it."""
 
+    BOUND = "bound"
     GRANTED = "granted"
     RENEWED = "renewed"
     ASKED = "asked"
@@ -93,6 +94,7 @@ class Reason(enum.Enum):
     PRINCIPAL_MISMATCH = "principal_mismatch"
     WORKFLOW_MISMATCH = "workflow_mismatch"
     INTENT_MISMATCH = "intent_mismatch"
+    NAMESPACE_MISMATCH = "namespace_mismatch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,9 @@ from services.memory.documents import audit_document, audit_item_id, state_docum
 from services.memory.model import Change, LeaseClock, Operation, OperationBinding
 from services.memory.recordings import RecordingRules
 
-__all__ = ["Operations", "refusal_error"]
+__all__ = ["Operations", "refusal_error", "require"]
 
 SECRET_BYTES = 24
-PAGE_OPERATIONS = 500
 
 STATUS_CODES = {
     Refusal.MALFORMED: grpc.StatusCode.INVALID_ARGUMENT,
@@ -122,7 +121,7 @@ class Operations:
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored = _require(conn, namespace, operation_id)
+            stored = require(conn, namespace, operation_id)
             step = self._decisions.renew(stored.operation, clock, call)
             if isinstance(step, Refused):
                 raise refusal_error(step)
@@ -141,7 +140,7 @@ class Operations:
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored = _require(conn, namespace, operation_id)
+            stored = require(conn, namespace, operation_id)
             step = self._recordings.receipt(stored.operation, call)
             if isinstance(step, Refused):
                 raise refusal_error(step)
@@ -162,7 +161,7 @@ class Operations:
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored = _require(conn, namespace, operation_id)
+            stored = require(conn, namespace, operation_id)
             step = self._recordings.query(stored.operation, call)
             if isinstance(step, Refused):
                 raise refusal_error(step)
@@ -175,7 +174,7 @@ class Operations:
     def get(self, namespace: str, operation_id: str) -> Operation:
         """What is kept of one operation; raises ServiceError NOT_FOUND."""
         with self._database.read() as conn:
-            return _require(conn, namespace, operation_id).operation
+            return require(conn, namespace, operation_id).operation
 
     def list_workflow(self, namespace: str, workflow_id: str) -> list[Operation]:
         """What is kept of one workflow, in order of first sight; empty when unknown."""
@@ -183,7 +182,7 @@ class Operations:
             return store.load_workflow(conn, namespace, workflow_id)
 
     def state_documents(self, namespace: str) -> Iterator[JsonObject]:
-        """Every operation's content, ordered by operation id; one page is read at a time."""
+        """Every operation's content, in an order that depends on nothing else."""
         for operation in self._all(namespace):
             yield state_document(operation)
 
@@ -197,7 +196,7 @@ class Operations:
         for operation in self._all(namespace):
             operation_id = operation.binding.operation_id
             with self._database.read() as conn:
-                rows = list(store.read_revisions(conn, namespace, operation_id))
+                rows = list(store.read_revisions(conn, operation_id))
             for row in rows:
                 document = audit_document(operation_id, row)
                 yield audit_item_id(operation_id, row), canonical_json(document)
@@ -220,7 +219,7 @@ class Operations:
         incarnation_id: str,
         begin_id: str | None,
     ) -> tuple[store.Stored | None, BeginStep]:
-        stored = store.load(conn, binding.namespace, binding.operation_id)
+        stored = store.load(conn, binding.operation_id)
         held = (
             store.count_workflow(conn, binding.namespace, binding.workflow_id)
             if stored is None
@@ -233,14 +232,13 @@ class Operations:
         return stored, step
 
     def _all(self, namespace: str) -> Iterator[Operation]:
-        after = ""
-        while True:
+        """By workflow, then by operation id: a workflow's limit bounds what is in memory."""
+        workflow: str | None = ""
+        while workflow is not None:
             with self._database.read() as conn:
-                page = store.read_operations(conn, namespace, after, PAGE_OPERATIONS)
-            yield from page
-            if len(page) < PAGE_OPERATIONS:
-                return
-            after = page[-1].binding.operation_id
+                workflow = store.next_workflow(conn, namespace, workflow)
+                held = [] if workflow is None else store.load_workflow(conn, namespace, workflow)
+            yield from sorted(held, key=lambda operation: operation.binding.operation_id)
 
 
 def _row(
@@ -249,8 +247,9 @@ def _row(
     return store.RevisionRow(after.revision, clock.effective_ns, change, attempt, actor)
 
 
-def _require(conn: sqlite3.Connection, namespace: str, operation_id: str) -> store.Stored:
-    stored = store.load(conn, namespace, operation_id)
-    if stored is None:
+def require(conn: sqlite3.Connection, namespace: str, operation_id: str) -> store.Stored:
+    """A namespace's operation; raises ServiceError NOT_FOUND."""
+    stored = store.load(conn, operation_id)
+    if stored is None or stored.operation.binding.namespace != namespace:
         raise ServiceError(grpc.StatusCode.NOT_FOUND, "no such operation; begin it first")
     return stored

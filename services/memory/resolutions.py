@@ -31,7 +31,7 @@ from services.memory.model import (
     Receipt,
     ReceiptOutcome,
 )
-from services.memory.operations import refusal_error
+from services.memory.operations import refusal_error, require
 from services.memory.recordings import RecordingRules
 
 __all__ = ["RESOLVE_ACTION", "Resolutions"]
@@ -122,9 +122,7 @@ class Resolutions:
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored = store.load(conn, namespace, operation_id)
-            if stored is None:
-                raise ServiceError(grpc.StatusCode.NOT_FOUND, "no such operation; begin it first")
+            stored = require(conn, namespace, operation_id)
             operation = stored.operation
             latest = operation.latest
             if operation.receipt is not None or latest is None:
@@ -170,7 +168,7 @@ class Resolutions:
             attempt, data, used = row
             challenge = common_pb2.Challenge.FromString(data)
             self._authorise(answer, challenge, bool(used), clock)
-            stored = store.load(conn, challenge.namespace, challenge.subject_ids[0])
+            stored = store.load(conn, challenge.subject_ids[0])
             assert stored is not None  # the challenge goes with its operation
             receipt = _receipt(stored.operation, attempt, answer)
             step = self._recordings.resolve(

@@ -28,9 +28,9 @@ __all__ = [
     "delete_namespace",
     "load",
     "load_workflow",
+    "next_workflow",
     "raise_mark",
     "read_mark",
-    "read_operations",
     "read_revisions",
     "save",
 ]
@@ -44,14 +44,13 @@ INSERT OR IGNORE INTO lease_clock VALUES (1, 0);
 CREATE TABLE IF NOT EXISTS operations (
     operation_key INTEGER PRIMARY KEY,
     namespace TEXT NOT NULL,
-    operation_id TEXT NOT NULL,
+    operation_id TEXT NOT NULL UNIQUE,
     workflow_id TEXT NOT NULL,
     binding_json TEXT NOT NULL,
     revision INTEGER NOT NULL,
     key_deadline_ns INTEGER NOT NULL,
     abandoned INTEGER NOT NULL,
-    receipt_json TEXT,
-    UNIQUE (namespace, operation_id)
+    receipt_json TEXT
 );
 CREATE INDEX IF NOT EXISTS operations_of_workflow ON operations (namespace, workflow_id);
 CREATE TABLE IF NOT EXISTS attempts (
@@ -84,16 +83,14 @@ CREATE TABLE IF NOT EXISTS revisions (
 OPERATION_COLUMNS = (
     "operation_key, binding_json, revision, key_deadline_ns, abandoned, receipt_json"
 )
-SELECT_OPERATION = (
-    f"SELECT {OPERATION_COLUMNS} FROM operations WHERE namespace = ? AND operation_id = ?"
-)
+SELECT_OPERATION = f"SELECT {OPERATION_COLUMNS} FROM operations WHERE operation_id = ?"
 SELECT_WORKFLOW = (
     f"SELECT {OPERATION_COLUMNS} FROM operations"
     " WHERE namespace = ? AND workflow_id = ? ORDER BY operation_key"
 )
-SELECT_PAGE = (
-    f"SELECT {OPERATION_COLUMNS}, operation_id FROM operations"
-    " WHERE namespace = ? AND operation_id > ? ORDER BY operation_id LIMIT ?"
+NEXT_WORKFLOW = (
+    "SELECT workflow_id FROM operations WHERE namespace = ? AND workflow_id > ?"
+    " ORDER BY workflow_id LIMIT 1"
 )
 ATTEMPT_COLUMNS = (
     "attempt, incarnation_id, begin_id, lease_token, reason, granted_at_ns, lease_ends_at_ns,"
@@ -102,8 +99,7 @@ ATTEMPT_COLUMNS = (
 SELECT_ATTEMPTS = f"SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE operation_key = ? ORDER BY attempt"
 SELECT_REVISIONS = (
     "SELECT revision, at_ns, change, attempt, actor FROM revisions"
-    " WHERE operation_key ="
-    " (SELECT operation_key FROM operations WHERE namespace = ? AND operation_id = ?)"
+    " WHERE operation_key = (SELECT operation_key FROM operations WHERE operation_id = ?)"
     " ORDER BY revision"
 )
 COUNT_WORKFLOW = "SELECT COUNT(*) FROM operations WHERE namespace = ? AND workflow_id = ?"
@@ -169,9 +165,9 @@ def raise_mark(conn: sqlite3.Connection, mark_ns: int) -> None:
     conn.execute(RAISE_MARK, (mark_ns, mark_ns))
 
 
-def load(conn: sqlite3.Connection, namespace: str, operation_id: str) -> Stored | None:
-    """One operation, or None."""
-    row = conn.execute(SELECT_OPERATION, (namespace, operation_id)).fetchone()
+def load(conn: sqlite3.Connection, operation_id: str) -> Stored | None:
+    """One operation, whatever its namespace, or None."""
+    row = conn.execute(SELECT_OPERATION, (operation_id,)).fetchone()
     return None if row is None else _stored(conn, row)
 
 
@@ -186,21 +182,15 @@ def count_workflow(conn: sqlite3.Connection, namespace: str, workflow_id: str) -
     return int(conn.execute(COUNT_WORKFLOW, (namespace, workflow_id)).fetchone()[0])
 
 
-def read_operations(
-    conn: sqlite3.Connection, namespace: str, after_operation_id: str, limit: int
-) -> list[Operation]:
-    """The next page of a namespace's operations, ordered by operation id."""
-    rows = conn.execute(SELECT_PAGE, (namespace, after_operation_id, limit)).fetchall()
-    return [_stored(conn, row).operation for row in rows]
+def next_workflow(conn: sqlite3.Connection, namespace: str, after: str) -> str | None:
+    """The namespace's first workflow id after another one, or None; "" starts."""
+    row = conn.execute(NEXT_WORKFLOW, (namespace, after)).fetchone()
+    return None if row is None else str(row[0])
 
 
-def read_revisions(
-    conn: sqlite3.Connection, namespace: str, operation_id: str
-) -> Iterator[RevisionRow]:
+def read_revisions(conn: sqlite3.Connection, operation_id: str) -> Iterator[RevisionRow]:
     """An operation's changes in order."""
-    for revision, at_ns, change, attempt, actor in conn.execute(
-        SELECT_REVISIONS, (namespace, operation_id)
-    ):
+    for revision, at_ns, change, attempt, actor in conn.execute(SELECT_REVISIONS, (operation_id,)):
         yield RevisionRow(revision, at_ns, Change(change), attempt, actor)
 
 

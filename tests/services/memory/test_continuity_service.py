@@ -299,6 +299,23 @@ def test_a_malformed_answer_is_refused(
     assert served.begin(asked, "life-2").query == question
 
 
+def test_a_namespace_neither_sees_nor_repeats_anothers_operation(served: Served) -> None:
+    asked = spec()
+    granted = served.begin(asked).execute
+    elsewhere = spec(namespace="elsewhere")
+    decision = served.begin(elsewhere, "life-2")
+    assert (kind(decision), decision.reason_code) == ("reject", "namespace_mismatch")
+    get = continuity_pb2.GetOperationRequest(namespace="elsewhere", operation_id=asked.operation_id)
+    assert (
+        status_of(lambda: served.continuity.GetOperation(get, timeout=DEADLINE_SECONDS))
+        is grpc.StatusCode.NOT_FOUND
+    )
+    assert (
+        status_of(lambda: served.record(elsewhere, granted, receipt_message(asked, 1)))
+        is grpc.StatusCode.NOT_FOUND
+    )
+
+
 def test_renew_over_the_wire(served: Served) -> None:
     asked = spec()
     granted = served.begin(asked).execute

@@ -83,6 +83,7 @@ def test_a_replay_outlives_a_renewal() -> None:
         ({"principal": "other"}, Reason.PRINCIPAL_MISMATCH),
         ({"workflow_id": "other"}, Reason.WORKFLOW_MISMATCH),
         ({"intent_digest": OTHER_DIGEST}, Reason.INTENT_MISMATCH),
+        ({"namespace": "other"}, Reason.NAMESPACE_MISMATCH),
         ({"arguments_digest": OTHER_DIGEST, "tool": "other"}, Reason.ARGUMENTS_MISMATCH),
     ],
 )

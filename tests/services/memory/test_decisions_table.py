@@ -234,20 +234,33 @@ def test_every_state_has_its_row(capability: Capability) -> None:
 
 @pytest.mark.parametrize("capability", list(Capability))
 @pytest.mark.parametrize("lag_ns", LAGS_NS)
-def test_first_sight_is_granted_whatever_the_clock(capability: Capability, lag_ns: int) -> None:
+def test_first_sight_is_granted_unless_a_key_needs_a_clock(
+    capability: Capability, lag_ns: int
+) -> None:
     bound = binding(capability, retention_seconds=500)
     clock = LeaseClock(START_NS - lag_ns, START_NS)
-    step = DecisionRules(POLICY).begin(None, clock, BeginCall(bound, "life-1", "b", "fresh", 0))
+    call = BeginCall(bound, "life-1", "b", "fresh", 0)
+    step = DecisionRules(POLICY).begin(None, clock, call)
     assert isinstance(step, BeginStep)
+    assert step.operation.binding == bound
+    assert step.operation.revision == 1
     keyed = capability is Capability.IDEMPOTENT
+    if keyed and lag_ns:
+        assert step.decision == Wait(lag_ns, Reason.CLOCK_BEHIND_MARK)
+        assert (step.change, step.operation.attempts) == (Change.BOUND, ())
+        # It is bound, so asking again changes nothing, and something else is rejected.
+        again = DecisionRules(POLICY).begin(step.operation, clock, call)
+        assert again == BeginStep(step.decision, step.operation)
+        passed = DecisionRules(POLICY).begin(step.operation, LeaseClock(START_NS, START_NS), call)
+        assert isinstance(passed, BeginStep)
+        assert isinstance(passed.decision, Execute)
+        return
     assert step.decision == Execute(
         attempt=1,
         lease_token="fresh",
         remaining_ns=LEASE_NS,
         granted_at_ns=START_NS,
-        # Of reading and mark the earlier: the key may be older than the mark says, never younger.
-        key_deadline_ns=START_NS - lag_ns + 500 * SECOND_NS if keyed else 0,
+        key_deadline_ns=START_NS + 500 * SECOND_NS if keyed else 0,
         reason=Reason.FIRST_GRANT,
     )
     assert step.change is Change.GRANTED
-    assert step.operation.revision == 1

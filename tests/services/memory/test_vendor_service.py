@@ -7,7 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from memqual.v1 import vendor_pb2
+from memqual.v1 import continuity_pb2, vendor_pb2
 from services.common.canonical import JsonValue
 from services.common.database import Database
 from services.memory.model import Capability
@@ -73,10 +73,17 @@ def reset(served: Served, namespace: str) -> None:
     served.vendor.Reset(vendor_pb2.ResetRequest(namespace=namespace), timeout=DEADLINE_SECONDS)
 
 
+def specs(namespace: str = "space") -> tuple[continuity_pb2.OperationSpec, ...]:
+    return (
+        spec(call=f"done-{namespace}", namespace=namespace),
+        spec(call=f"open-{namespace}", namespace=namespace),
+        spec(Capability.QUERY, call=f"asked-{namespace}", namespace=namespace),
+    )
+
+
 def fill(served: Served, namespace: str = "space") -> list[str]:
     """One complete, one granted and one asked-about operation; returns the secrets."""
-    done, open_one = spec(call="done", namespace=namespace), spec(call="open", namespace=namespace)
-    asked = spec(Capability.QUERY, call="asked", namespace=namespace)
+    done, open_one, asked = specs(namespace)
     granted = served.begin(done).execute
     served.record(done, granted, receipt_message(done, 1))
     tokens = [granted.lease_token, served.begin(open_one).execute.lease_token]
@@ -153,7 +160,7 @@ def test_a_state_hash_is_equal_across_restarts_and_histories_and_tells_content_a
     assert state_hash(served) == empty
     served.clock.now_ns += 17 * LEASE_NS
     fill(served)
-    served.begin(spec(call="open"), "life-9")
+    served.begin(specs()[1], "life-9")
     assert state_hash(served) == full
     served.begin(spec(call="new"))
     assert state_hash(served) != full
@@ -163,13 +170,9 @@ def test_exports_hold_every_operation_and_no_secret(served: Served) -> None:
     secrets = fill(served)
     canonical = export(served, vendor_pb2.SURFACE_CANONICAL)
     documents = {item.item_id: json.loads(item.content) for item in canonical}
-    assert set(documents) == {
-        spec(call="done").operation_id,
-        spec(call="open").operation_id,
-        spec(Capability.QUERY, call="asked").operation_id,
-    }
-    done = documents[spec(call="done").operation_id]
-    assert done["receipt"]["result_json"] == receipt_message(spec(call="done"), 1).result_json
+    assert set(documents) == {asked.operation_id for asked in specs()}
+    done = documents[specs()[0].operation_id]
+    assert done["receipt"]["result_json"] == receipt_message(specs()[0], 1).result_json
     audit = export(served, vendor_pb2.SURFACE_AUDIT)
     changes = [json.loads(item.content)["change"] for item in audit]
     assert sorted(changes) == ["asked", "completed_by_receipt", "granted", "granted", "granted"]
@@ -209,7 +212,7 @@ def test_a_reset_removes_one_namespace_of_every_part(serve: Serve) -> None:
     assert state_hash(served, "other") == other
     assert len(export(served, vendor_pb2.SURFACE_CANONICAL, "other")) == 3
     # What was removed is unknown again.
-    assert served.begin(spec(call="done")).HasField("execute")
+    assert served.begin(specs()[0]).HasField("execute")
 
 
 def test_exports_page_through_a_large_namespace(serve: Serve) -> None:
@@ -223,4 +226,5 @@ def test_exports_page_through_a_large_namespace(serve: Serve) -> None:
     items = [item.item_id for item in export(served, vendor_pb2.SURFACE_CANONICAL)]
     assert len(items) == len(ids) == 540
     assert set(items) == ids
-    assert items == sorted(items)
+    again = [item.item_id for item in export(served, vendor_pb2.SURFACE_CANONICAL)]
+    assert again == items
