@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chaos.interposer.changes import Changes
-from chaos.interposer.limits import UPSTREAM_SECONDS
+from chaos.interposer.limits import EOF_QUIET_SECONDS, UPSTREAM_SECONDS
 from chaos.interposer.trace import CallInfo
 
 __all__ = ["Call", "CallTable", "MetadataPairs", "Outcome"]
@@ -105,6 +105,7 @@ class CallTable:
         self._calls: dict[int, Call] = {}
         self._last_call_id = 0
         self._gone_clients: Counter[str] = Counter()
+        self._arrived: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -117,6 +118,7 @@ class CallTable:
     def add(self, call: Call) -> None:
         """Takes a call in."""
         self._calls[call.info.call_id] = call
+        self._arrived[call.info.source] += 1
         self.request_bytes += len(call.request)
 
     def client_ended(self, call: Call) -> None:
@@ -161,6 +163,28 @@ class CallTable:
             if call.upstream_calls and call.info.service in services:
                 upstream += 1
         return clients, upstream
+
+    async def await_eof(self, services: frozenset[str], timeout_seconds: float) -> bool:
+        """Waits until no end is open and nothing comes any more; False when time was over first.
+
+        What a dead process sent last may still be on its way through the system when its exit is
+        seen. Ends that stay closed for a while, without a new call, mean that all of it was read.
+        """
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while True:
+                    while any(self.connected(services)):
+                        await self.changes.wait()
+                    arrived = self._count_arrived(services)
+                    await asyncio.sleep(EOF_QUIET_SECONDS)
+                    quiet = self._count_arrived(services) == arrived
+                    if quiet and not any(self.connected(services)):
+                        return True
+        except TimeoutError:
+            return False
+
+    def _count_arrived(self, services: frozenset[str]) -> int:
+        return sum(self._arrived[service] for service in services)
 
     def _retire(self, call: Call) -> None:
         ended = not (call.client_waiting or call.carried)

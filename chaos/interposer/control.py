@@ -180,7 +180,7 @@ class Control(interposer_pb2_grpc.InterposerServiceServicer):
         calls = self._state.calls
         services = checked_services(request.services, self._services)
         seconds = wait_seconds("timeout_ms", request.timeout_ms)
-        if not await calls.changes.wait_until(lambda: calls.connected(services) == (0, 0), seconds):
+        if not await calls.await_eof(services, seconds):
             clients, upstream = calls.connected(services)
             raise ControlError(
                 grpc.StatusCode.DEADLINE_EXCEEDED,

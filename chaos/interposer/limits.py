@@ -29,6 +29,8 @@ NAMES_MAX = 64
 
 # Time that a call upstream has when its client set no deadline or is gone.
 UPSTREAM_SECONDS = 60.0
+# Ends of a dead service that stay closed this long have been read to their end.
+EOF_QUIET_SECONDS = 0.01
 # A stream whose client set no deadline ends after this.
 STREAM_SECONDS_MAX = 3_600.0
 # After this a lost message's client is told UNAVAILABLE, if it set no deadline of its own.

@@ -35,6 +35,9 @@ SERVER_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
     ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+    # Beyond 1,000 calls that wait for their handler, gRPC would cancel some at random.
+    ("grpc.server.max_pending_requests", CALLS_MAX),
+    ("grpc.server.max_pending_requests_hard_limit", CALLS_MAX),
 )
 
 _log = structlog.get_logger(__name__)

@@ -62,7 +62,12 @@ class Target:
     def start(self) -> "Target":
         server = grpc.server(
             futures.ThreadPoolExecutor(64),
-            options=[("grpc.so_reuseport", 0), ("grpc.max_send_message_length", -1)],
+            options=[
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.server.max_pending_requests", 10_000),
+                ("grpc.server.max_pending_requests_hard_limit", 10_000),
+            ],
         )
         if self.with_health:
             health_pb2_grpc.add_HealthServicer_to_server(health.HealthServicer(), server)

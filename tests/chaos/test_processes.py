@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -159,8 +160,6 @@ def test_refresh_of_a_server_without_health_says_so(loop: Loop) -> None:
 
 
 def test_refresh_ends_no_call_of_a_living_target(loop: Loop) -> None:
-    import threading
-
     may_answer = threading.Event()
 
     def answer(request: bytes, context: grpc.ServicerContext) -> bytes:

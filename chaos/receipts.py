@@ -1,0 +1,168 @@
+"""Proof that a fault happened, one schema a kind (DESIGN §5).
+
+A commanded fault is no fault. A trial whose receipt lacks a proof is ERROR, never PASS: `missing`
+names what is lacking. Receipts hold what was seen and decide nothing else; they are kept as JSON in
+the bundle and read back by `parse_receipt`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from chaos.kill_receipt import (
+    KILLED_EXIT_CODES,
+    JournalPrecondition,
+    KillReceipt,
+    ReleaseRecord,
+    StepRecord,
+    TargetKill,
+)
+from chaos.receipt_base import FaultReceipt, FrozenModel
+
+__all__ = [
+    "CLOCK_TOLERANCE_NS",
+    "KILLED_EXIT_CODES",
+    "ClockReading",
+    "ClockReceipt",
+    "FaultReceipt",
+    "JournalPrecondition",
+    "KillReceipt",
+    "ReleaseRecord",
+    "StepRecord",
+    "SuspendReceipt",
+    "TargetKill",
+    "TelemetryReceipt",
+    "parse_receipt",
+]
+
+# A jump is measured between two answers of the target, by its own clocks; what is left is noise.
+CLOCK_TOLERANCE_NS = 100_000_000
+
+
+class ClockReading(FrozenModel):
+    """One answer of a target about its clocks.
+
+    Attributes:
+        wall_unix_ns: wall clock.
+        monotonic_ns: monotonic clock.
+    """
+
+    wall_unix_ns: int
+    monotonic_ns: int
+
+
+class ClockReceipt(FaultReceipt):
+    """Proof that a target's wall clock jumped and its monotonic clock did not.
+
+    Attributes:
+        service: exact name.
+        asked_skew_ns: the jump that was asked for; negative: backward.
+        before: the target's answer right before.
+        after: the target's answer right after.
+    """
+
+    kind: Literal["clock"] = "clock"
+    service: str
+    asked_skew_ns: int
+    before: ClockReading
+    after: ClockReading
+
+    @property
+    def measured_skew_ns(self) -> int:
+        """By how much its wall clock moved beyond its monotonic one."""
+        wall_ns = self.after.wall_unix_ns - self.before.wall_unix_ns
+        monotonic_ns = self.after.monotonic_ns - self.before.monotonic_ns
+        return wall_ns - monotonic_ns
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if self.asked_skew_ns == 0:
+            lacking.append("skew: none was asked for")
+        error_ns = self.measured_skew_ns - self.asked_skew_ns
+        if abs(error_ns) > CLOCK_TOLERANCE_NS:
+            lacking.append(
+                f"skew: asked for {self.asked_skew_ns} ns, measured {self.measured_skew_ns} ns"
+            )
+        if self.after.monotonic_ns <= self.before.monotonic_ns:
+            lacking.append("skew: the monotonic clock went back; both answers must be of one life")
+        return lacking
+
+
+class TelemetryReceipt(FaultReceipt):
+    """Proof that telemetry was disturbed.
+
+    Attributes:
+        fault: what was done to it.
+        rule_id: the rule that did it; empty for an observer that was down.
+        events_affected: telemetry events that it happened to.
+        first_sequence: first record of the trace that was looked at.
+        last_sequence: last one.
+    """
+
+    kind: Literal["telemetry"] = "telemetry"
+    fault: Literal["drop", "delay", "duplicate", "reorder", "observer_down"]
+    rule_id: str
+    events_affected: int = Field(ge=0)
+    first_sequence: int
+    last_sequence: int
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if self.events_affected == 0:
+            lacking.append(f"telemetry: {self.fault} happened to no event")
+        return lacking
+
+
+class SuspendReceipt(FaultReceipt):
+    """Proof that a target stood still and went on.
+
+    Attributes:
+        service: exact name.
+        pid: its process id, where this machine sees it.
+        stopped_monotonic_ns: when SIGSTOP had been sent, on the evaluator's clock.
+        silent: it did not answer while it was stopped; None: not tried.
+        continued_monotonic_ns: when SIGCONT had been sent; None: not yet.
+        answers_again: it answered after that; None: not tried.
+    """
+
+    kind: Literal["suspend"] = "suspend"
+    service: str
+    pid: int | None
+    stopped_monotonic_ns: int
+    silent: bool | None = None
+    continued_monotonic_ns: int | None = None
+    answers_again: bool | None = None
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if self.silent is not True:
+            lacking.append(f"{self.service}: that it did not answer while it was stopped")
+        if self.continued_monotonic_ns is None:
+            lacking.append(f"{self.service}: that it was let go on")
+        elif self.continued_monotonic_ns <= self.stopped_monotonic_ns:
+            lacking.append(f"{self.service}: that it went on after it was stopped")
+        if self.answers_again is not True:
+            lacking.append(f"{self.service}: that it answered again")
+        return lacking
+
+
+_ANY: TypeAdapter[KillReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt] = TypeAdapter(
+    Annotated[
+        KillReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt,
+        Field(discriminator="kind"),
+    ]
+)
+
+
+def parse_receipt(text: str) -> FaultReceipt:
+    """Reads a receipt back from its JSON.
+
+    Raises:
+        ValueError: it is none (pydantic's ValidationError is a ValueError).
+    """
+    return _ANY.validate_json(text)
