@@ -40,6 +40,7 @@ class Fate(Enum):
 
     DELIVER = pb.FATE_DELIVER
     DROP = pb.FATE_DROP
+    DISCONNECT = pb.FATE_DISCONNECT
 
 
 @dataclass(frozen=True, slots=True)

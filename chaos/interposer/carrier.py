@@ -133,6 +133,9 @@ class Carrier:
             self._note(interposer_pb2.TRACE_KIND_RELEASED, rule, call, phase)
             return _PASSES
         self._drop(call, phase, rule.rule_id)
+        if fate == interposer_pb2.FATE_DISCONNECT:
+            # Before the silence that a drop means: what a broken connection tells its client.
+            call.answer(Outcome(UNAVAILABLE, "interposer: the connection was lost", lost=True))
         return _STOPPED
 
     def _drop(self, call: Call, phase: int, rule_id: str) -> None:

@@ -13,6 +13,12 @@ __all__ = ["ControlError", "checked_fate", "checked_json", "checked_services", "
 
 MILLISECONDS_PER_SECOND = 1_000
 
+_FATES = (
+    interposer_pb2.FATE_DELIVER,
+    interposer_pb2.FATE_DROP,
+    interposer_pb2.FATE_DISCONNECT,
+)
+
 
 class ControlError(Exception):
     """A control call cannot be answered as asked.
@@ -60,13 +66,13 @@ def checked_services(names: Iterable[str], known: frozenset[str]) -> frozenset[s
 
 
 def checked_fate(request: interposer_pb2.ReleaseRequest) -> int:
-    """DELIVER or DROP.
+    """DELIVER, DROP or DISCONNECT.
 
     Raises:
         ControlError: no fate, or more workflows than a rule can name.
     """
-    if request.fate not in (interposer_pb2.FATE_DELIVER, interposer_pb2.FATE_DROP):
-        raise invalid("fate must be DELIVER or DROP")
+    if request.fate not in _FATES:
+        raise invalid("fate must be DELIVER, DROP or DISCONNECT")
     if len(request.workflow_ids) > MATCH_VALUES_MAX:
         raise invalid(f"at most {MATCH_VALUES_MAX} workflow_ids are allowed")
     return request.fate

@@ -61,7 +61,7 @@ class HoldTable:
         return len(self._holds.get(rule_id, ()))
 
     async def keep(self, rule_id: str, call: Call) -> int:
-        """Holds a message until it has its fate, DELIVER or DROP; DROP after an hour."""
+        """Holds a message until it has its fate (interposer.proto); DROP after an hour."""
         hold = Hold(call)
         self._holds.setdefault(rule_id, {})[call.info.call_id] = hold
         self.changes.notify()
