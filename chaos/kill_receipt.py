@@ -99,13 +99,13 @@ class ReleaseRecord(FrozenModel):
     """What became of the held messages.
 
     Attributes:
-        fate: "drop", "deliver", or "died with its host" for a barrier of a host that was killed.
+        fate: "drop", "deliver", "disconnect", or "died with its host" for a barrier of a host that was killed.
         point: where in the trial it was done, such as "at once" or "after_decision".
         released: how many messages got the fate.
         interposer_monotonic_ns: when, on the interposer's clock.
     """
 
-    fate: Literal["drop", "deliver", "died with its host"]
+    fate: Literal["drop", "deliver", "disconnect", "died with its host"]
     point: str
     released: int = Field(ge=0)
     interposer_monotonic_ns: int
