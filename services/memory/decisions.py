@@ -233,7 +233,8 @@ class DecisionRules:
             return Refused(Refusal.STATE, "the attempt is not the latest; begin again")
         if (latest.lease_token, latest.incarnation_id) != (call.lease_token, call.incarnation_id):
             return Refused(Refusal.AUTHORITY, "the lease is another's; renew with its own token")
-        settled = operation.receipt is not None or operation.abandoned or latest.released
+        # An operator's "did not happen" supersedes nothing: the lease is live until the next grant.
+        settled = operation.receipt is not None or operation.abandoned
         if settled or not self.lease_is_live(latest, clock):
             return Refused(Refusal.STATE, "the lease has ended; begin again")
         if latest.renewals >= self.policy.max_renewals:

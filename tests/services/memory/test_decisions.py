@@ -9,12 +9,14 @@ from services.memory.answers import (
     Confirm,
     Disposition,
     Execute,
+    OperatorWord,
     Presence,
     Query,
     Refusal,
     Refused,
     Reject,
     RenewStep,
+    ResolveCall,
     Reuse,
     Wait,
 )
@@ -302,6 +304,17 @@ def test_a_renewal_that_does_not_fit_changes_nothing(case: str) -> None:
     assert isinstance(step, Refused)
     assert step.refusal is refusal
     assert memory.kept == before
+
+
+def test_an_operators_word_ends_no_lease_but_abandoning_does() -> None:
+    memory = Memory(binding())
+    grant = memory.execute()
+    memory.resolve(ResolveCall(1, OperatorWord.DID_NOT_HAPPEN))
+    assert isinstance(memory.renew(1, grant.lease_token), RenewStep)
+    memory.resolve(ResolveCall(1, OperatorWord.ABANDON))
+    refused = memory.renew(1, grant.lease_token)
+    assert isinstance(refused, Refused)
+    assert refused.refusal is Refusal.STATE
 
 
 def test_a_receipt_is_what_reuse_returns() -> None:
