@@ -1,0 +1,114 @@
+"""Content flow: which kept, doubted or forgotten texts a new text repeats (DESIGN §4).
+
+Fingerprints lie in three kinds of spaces: all kept records of a principal (rank 0: nothing speaks
+against the record), the doubted ones of the whole namespace, and the forgotten ones of a principal.
+Every question is a point look-up, so that its cost does not grow with what is kept.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from services.memory.records.places import Place
+
+__all__ = ["Followed", "bury", "drop", "follow", "put"]
+
+# Records that share one fingerprint and are looked at; the oldest and least doubted first.
+SHARERS_MAX = 32
+FOUND_PARENTS_MAX = 16
+DOUBTED_MAX = 64
+
+_INSERT = "INSERT OR IGNORE INTO mem_flow VALUES (?, ?, ?, ?, ?)"
+_DELETE = "DELETE FROM mem_flow WHERE space = ? AND fingerprint = ? AND rank = ? AND row = ?"
+_SHARERS = (
+    "SELECT rank, row, total FROM mem_flow WHERE space = ? AND fingerprint = ?"
+    f" ORDER BY rank, row LIMIT {SHARERS_MAX}"
+)
+_WORST = (
+    "SELECT row FROM mem_flow WHERE space = ? AND fingerprint = ? ORDER BY rank DESC, row LIMIT 1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a new text repeats.
+
+    Attributes:
+        doubted: rows of doubted records anywhere in the namespace whose words it shares, where no
+            clean record of the same principal has those words.
+        contained: rows of the same principal's kept records whose whole text it contains.
+        forgotten: rows of the same principal's forgotten records whose whole text it contains.
+    """
+
+    doubted: tuple[int, ...]
+    contained: tuple[int, ...]
+    forgotten: tuple[int, ...]
+
+
+def put(conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], rank: int) -> None:
+    """Keeps a record's fingerprints; `rank` is how much speaks against it, 0 for nothing."""
+    conn.executemany(_INSERT, _rows(place, row, prints, rank))
+
+
+def drop(
+    conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], rank: int
+) -> None:
+    """Removes what `put` kept with the same arguments."""
+    conn.executemany(_DELETE, [values[:4] for values in _rows(place, row, prints, rank)])
+
+
+def bury(conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int]) -> None:
+    """Keeps a forgotten record's fingerprints, so that its text is known when it comes again."""
+    space = _forgotten_space(place)
+    conn.executemany(_INSERT, [(space, value, 0, row, len(prints)) for value in prints])
+
+
+def follow(conn: sqlite3.Connection, place: Place, asked: Iterable[int]) -> Followed:
+    """Finds what a text with these fingerprints repeats."""
+    shared: Counter[tuple[int, int]] = Counter()
+    buried: Counter[tuple[int, int]] = Counter()
+    doubted: Counter[int] = Counter()
+    for value in asked:
+        sharers = conn.execute(_SHARERS, (_kept_space(place), value)).fetchall()
+        shared.update((row, total) for _, row, total in sharers)
+        if sharers and sharers[0][0] == 0:
+            continue  # a clean record of this principal says the same: it explains these words
+        worst = conn.execute(_WORST, (_doubted_space(place), value)).fetchone()
+        if worst is not None:
+            doubted[worst[0]] += 1
+        graves = conn.execute(_SHARERS, (_forgotten_space(place), value))
+        buried.update((row, total) for _, row, total in graves)
+    return Followed(
+        doubted=tuple(row for row, _ in doubted.most_common(DOUBTED_MAX)),
+        contained=_whole(shared)[:FOUND_PARENTS_MAX],
+        forgotten=_whole(buried),
+    )
+
+
+def _whole(found: Counter[tuple[int, int]]) -> tuple[int, ...]:
+    """Rows of which every fingerprint was found, the longest text first."""
+    whole = [(total, row) for (row, total), count in found.items() if count >= total]
+    return tuple(row for _, row in sorted(whole, key=lambda pair: (-pair[0], pair[1])))
+
+
+def _rows(
+    place: Place, row: int, prints: Sequence[int], rank: int
+) -> list[tuple[int, int, int, int, int]]:
+    total = len(prints)
+    rows = [(_kept_space(place), value, rank, row, total) for value in prints]
+    if rank:
+        rows += [(_doubted_space(place), value, rank, row, total) for value in prints]
+    return rows
+
+
+def _doubted_space(place: Place) -> int:
+    return place.namespace_id * 4
+
+
+def _kept_space(place: Place) -> int:
+    return place.principal_id * 4 + 1
+
+
+def _forgotten_space(place: Place) -> int:
+    return place.principal_id * 4 + 2

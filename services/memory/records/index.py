@@ -1,0 +1,64 @@
+"""Keeps what is derived from a record's content in step with its standing: postings and flow."""
+
+import sqlite3
+
+from services.memory.records import flow, postings
+from services.memory.records.fingerprints import FingerprintKey, kept_fingerprints, words_of
+from services.memory.records.model import Standing, ordered, severity
+from services.memory.records.policy import Policy
+from services.memory.records.postings import Shelf
+from services.memory.records.store import Stored
+from services.memory.records.text import terms
+
+__all__ = ["Index"]
+
+
+class Index:
+    """Both derived indexes; every method runs inside the caller's transaction."""
+
+    def __init__(self, policy: Policy, key: FingerprintKey) -> None:
+        self._policy = policy
+        self._key = key
+
+    def put(self, conn: sqlite3.Connection, stored: Stored) -> None:
+        """Enters a record that has content."""
+        content = _content(stored)
+        postings.put(conn, _shelf(stored), stored.row, terms(content))
+        prints = kept_fingerprints(self._key, words_of(content))
+        flow.put(conn, stored.place, stored.row, prints, self._rank(stored.standing))
+
+    def drop(self, conn: sqlite3.Connection, stored: Stored, *, bury: bool) -> None:
+        """Removes a record whose content goes; `bury` keeps keyed hashes to know it again."""
+        content = _content(stored)
+        postings.drop(conn, _shelf(stored), stored.row, terms(content))
+        prints = kept_fingerprints(self._key, words_of(content))
+        flow.drop(conn, stored.place, stored.row, prints, self._rank(stored.standing))
+        if bury:
+            flow.bury(conn, stored.place, stored.row, prints)
+
+    def move(self, conn: sqlite3.Connection, before: Stored, after: Stored) -> None:
+        """Follows a change of standing."""
+        if _shelf(before) != _shelf(after):
+            found = terms(_content(before))
+            postings.drop(conn, _shelf(before), before.row, found)
+            postings.put(conn, _shelf(after), after.row, found)
+        old, new = self._rank(before.standing), self._rank(after.standing)
+        if old != new:
+            prints = kept_fingerprints(self._key, words_of(_content(before)))
+            flow.drop(conn, before.place, before.row, prints, old)
+            flow.put(conn, after.place, after.row, prints, new)
+
+    def _rank(self, standing: Standing) -> int:
+        return severity(ordered(self._policy.inherited_taints(standing)))
+
+
+def _shelf(stored: Stored) -> Shelf:
+    tier = postings.AUTHORITATIVE if stored.authoritative else postings.OTHER
+    return Shelf(stored.place.circle_id, tier)
+
+
+def _content(stored: Stored) -> str:
+    content = stored.record.content
+    if content is None:
+        raise ValueError(f"{stored.record.record_id} has no content to index")
+    return content
