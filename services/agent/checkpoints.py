@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import grpc
 from langchain_core.runnables import RunnableConfig
@@ -31,6 +30,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from memqual.v1 import agent_pb2
 from services.agent.state import AgentState, checkpoint_serializer, workflow_of
+from services.common import platform
 from services.common.canonical import sha256_hex
 
 __all__ = [
@@ -127,7 +127,9 @@ class CheckpointFiles:
     """The folder of checkpoint files."""
 
     def __init__(self, folder: Path) -> None:
+        """Args: folder: must exist; on the volume that both hosts share."""
         self._folder = folder
+        self._empty_file = _empty_file()
 
     def path(self, workflow_id: str) -> Path:
         """The workflow's file: its name is a digest, since ids are opaque text."""
@@ -137,8 +139,8 @@ class CheckpointFiles:
         """True when the workflow has a file; says nothing of what is in it."""
         return self.path(workflow_id).is_file()
 
-    def claim(self, workflow_id: str) -> None:
-        """Makes sure that a workflow that is about to start has no checkpoint yet.
+    def create(self, workflow_id: str) -> None:
+        """Puts an empty file there for a workflow that is about to start.
 
         A file without a checkpoint is what a host left that was killed before it acknowledged the
         start; that workflow never began.
@@ -146,8 +148,10 @@ class CheckpointFiles:
         Raises:
             CheckpointExists: it was started already.
             CheckpointDamaged: there is a file that cannot be read.
+            OSError: the volume cannot be written to.
         """
         if not self.exists(workflow_id):
+            platform.atomic_write_bytes(self.path(workflow_id), self._empty_file)
             return
         try:
             self.read(workflow_id)
@@ -157,7 +161,7 @@ class CheckpointFiles:
 
     @contextlib.contextmanager
     def open(self, workflow_id: str, durable: Future[None]) -> Iterator[WorkflowSaver]:
-        """Opens a workflow's file, creates it when it is not there, closes it on exit.
+        """Opens a workflow's file, closes it on exit.
 
         Raises:
             sqlite3.Error: the file is no database or cannot be opened.
@@ -168,7 +172,9 @@ class CheckpointFiles:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
-            yield WorkflowSaver(connection, durable)
+            saver = WorkflowSaver(connection, durable)
+            saver.is_setup = True
+            yield saver
         finally:
             connection.close()
 
@@ -182,7 +188,7 @@ class CheckpointFiles:
         path = self.path(workflow_id)
         if not path.is_file():
             raise CheckpointMissing(f"workflow {workflow_id} has no checkpoint")
-        uri = f"file:{quote(path.as_posix())}?mode=ro"
+        uri = f"{path.resolve().as_uri()}?mode=ro"
         try:
             connection = sqlite3.connect(
                 uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS, check_same_thread=False
@@ -224,6 +230,17 @@ class CheckpointFiles:
                 channel == INTERRUPT_CHANNEL for _, channel, _ in saved.pending_writes or ()
             ),
         )
+
+
+def _empty_file() -> bytes:
+    """A database with LangGraph's tables in WAL mode: to copy it is cheaper than to make each."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        SqliteSaver(connection).setup()
+        data = bytearray(connection.serialize())
+    # Format versions for writing and reading in SQLite's file header; 2 is WAL. A database in
+    # memory cannot be switched to it.
+    data[18:20] = b"\x02\x02"
+    return bytes(data)
 
 
 def _workflow_in(saved: CheckpointTuple) -> agent_pb2.Workflow:

@@ -22,6 +22,7 @@ from memqual.v1 import (
     destination_pb2_grpc,
 )
 from services.agent.state import PendingCall
+from services.agent.stops import Failed
 from services.common.channels import CallMetadata, open_channel
 
 __all__ = ["RETRY_WAITS_SECONDS", "RPC_DEADLINE_SECONDS", "CallScope", "Clients", "code_of"]
@@ -155,7 +156,7 @@ class Clients:
         return self._once(self._destination.Invoke, request, scope)
 
     def close(self) -> None:
-        """Ends every call under way and takes no other. Idempotent."""
+        """Ends every call under way; further ones raise Failed. Idempotent."""
         self._closed.set()
         for channel in self._channels:
             channel.close()
@@ -166,6 +167,8 @@ class Clients:
         request: _Request,
         scope: CallScope,
     ) -> _Response:
+        if self._closed.is_set():
+            raise Failed(grpc.StatusCode.CANCELLED, "the host stops")
         metadata = CallMetadata(
             run=scope.run_id,
             workflow=scope.workflow_id,

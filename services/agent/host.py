@@ -89,7 +89,10 @@ class Host:
             TooManyWorkflows: this process has no room.
             StartFailed: the initial state could not be written.
         """
-        self.files.claim(workflow.workflow_id)
+        try:
+            self.files.create(workflow.workflow_id)
+        except OSError as error:
+            raise StartFailed(f"the volume cannot be written to: {error.strerror}") from error
         run, is_new = self.runs.add(workflow.workflow_id, model_seed)
         if not is_new:
             raise CheckpointExists(f"workflow {workflow.workflow_id} was started already")
