@@ -126,20 +126,24 @@ class Session:
         """Give the standby the active role, after the active one was killed."""
         self._hosts.reverse()
 
-    def with_workflow(self, workflow_id: str) -> MemoryStubs:
-        """Stubs whose calls carry a workflow id, so that rules and the trace can tell them apart."""
-        return self._memory_stubs(workflow_id)
+    def with_workflow(self, workflow_id: str, operation_id: str | None = None) -> MemoryStubs:
+        """Stubs whose calls carry ids, so that rules and the trace can tell them apart."""
+        return self._memory_stubs(workflow_id, operation_id)
 
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""
         self._channel.close()
 
-    def _to(self, target: str, workflow_id: str | None = None) -> grpc.Channel:
-        metadata = replace(self._base, target=target, workflow=workflow_id)
+    def _to(
+        self, target: str, workflow_id: str | None = None, operation_id: str | None = None
+    ) -> grpc.Channel:
+        metadata = replace(self._base, target=target, workflow=workflow_id, operation=operation_id)
         return grpc.intercept_channel(self._channel, _Targeting(metadata))
 
-    def _memory_stubs(self, workflow_id: str | None = None) -> MemoryStubs:
-        channel = self._to("memory", workflow_id)
+    def _memory_stubs(
+        self, workflow_id: str | None = None, operation_id: str | None = None
+    ) -> MemoryStubs:
+        channel = self._to("memory", workflow_id, operation_id)
         return MemoryStubs(
             vendor_pb2_grpc.VendorServiceStub(channel),
             continuity_pb2_grpc.ContinuityServiceStub(channel),

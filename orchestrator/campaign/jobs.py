@@ -14,7 +14,22 @@ from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
 from orchestrator.vendors import VendorConfig
 
-__all__ = ["Job", "StackContext", "SubjectWork"]
+__all__ = ["Job", "StackContext", "StackProgress", "SubjectWork"]
+
+
+@dataclass
+class StackProgress:
+    """What has happened on one stack so far, over all its subjects.
+
+    Attributes:
+        journal_next: First sequence of the destination's journal that no batch has read yet.
+        operations_done: Operations that were seen to complete.
+        spoiled: Why the stack must not be used any more; empty while it may.
+    """
+
+    journal_next: int = 1
+    operations_done: int = 0
+    spoiled: str = ""
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,7 @@ class StackContext:
         session: Typed calls to its services.
         interposer: Control of its interposer.
         describe: The subject's declaration, read after it became healthy.
+        progress: What has happened on the stack.
         skew: Whether the preflight showed that the memory's clock can be set.
         sink: Where finished work goes.
     """
@@ -38,6 +54,7 @@ class StackContext:
     session: Session
     interposer: InterposerClient
     describe: vendor_pb2.DescribeResponse
+    progress: StackProgress
     skew: bool
     sink: Sink
 

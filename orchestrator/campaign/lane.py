@@ -15,7 +15,7 @@ import structlog
 
 from chaos.client import InterposerClient
 from memqual.v1 import vendor_pb2
-from orchestrator.campaign.jobs import Job, StackContext, SubjectWork
+from orchestrator.campaign.jobs import Job, StackContext, StackProgress, SubjectWork
 from orchestrator.campaign.sink import Sink
 from orchestrator.errors import EngineError, MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
@@ -61,6 +61,7 @@ class Lane:
         self._log = structlog.get_logger().bind(lane=settings.name)
         self._stack: Stack | None = None
         self._session: Session | None = None
+        self._progress = StackProgress()
         self._lease_seconds = 0
         self._stacks_made = 0
         self._failures_in_a_row = 0
@@ -113,13 +114,17 @@ class Lane:
                 context = None
                 self._discard()
             else:
+                if self._progress.spoiled:
+                    self._log.warning("stack_spoiled", job=job.name, cause=self._progress.spoiled)
+                    self._discard()
+                    return None
                 return context
         self._sink.trials(job.infrastructure_error(cause))
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= _STACK_FAILURES_MAX:
             raise StackError(
                 f"Three pieces of work in a row found no usable stack. The last cause: {cause}",
-                next_step="Run `memqual doctor`, mend what it names, and continue with RESUME=<run id>.",
+                next_step="Run `memqual doctor`, mend what it names, then RESUME=<run id>.",
             )
         return None
 
@@ -149,6 +154,7 @@ class Lane:
             session=self._session,
             interposer=InterposerClient(self._session.channel, stack.control_token),
             describe=_declaration(self._session),
+            progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
         )
@@ -162,6 +168,7 @@ class Lane:
             lease_seconds=work.lease_seconds,
             clock_skew=self._settings.skew,
         )
+        self._progress = StackProgress()
         self._stack = self._runtime.start(spec)
         self._lease_seconds = work.lease_seconds
 

@@ -50,9 +50,7 @@ class Sink:
         """The run's display."""
         return self._progress
 
-    def batch(
-        self, evidence: BatchEvidence, trace: Sequence[str], journal: Sequence[str]
-    ) -> None:
+    def batch(self, evidence: BatchEvidence, trace: Sequence[str], journal: Sequence[str]) -> None:
         """Keep the raw evidence of one batch, its files first and its record last."""
         name = evidence.batch.batch_id
         self._folder.write_lines(f"traces/{name}.jsonl", trace)

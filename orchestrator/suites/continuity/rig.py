@@ -6,30 +6,33 @@ decided by the agent host, which asks the memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import grpc
-
 from chaos.client import InterposerClient
-from chaos.windows import BarrierHold, Window, rule_for
+from chaos.errors import NotInTime, WindowMissed
+from chaos.holding import HeldByBarrier, HeldByRule, Hold
+from chaos.windows import BarrierHold, Window
 from memqual.v1 import agent_pb2, common_pb2, destination_pb2, interposer_pb2, interposer_pb2_grpc
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 from orchestrator.evidence.records import StatusSnapshot, TraceSpan, message_to_json
 from orchestrator.plan import Batch
-from orchestrator.suites.continuity.workload import model_seed, settings_of, workflow_of
+from orchestrator.suites.continuity.workload import (
+    canary_workflow,
+    model_seed,
+    settings_of,
+    workflow_of,
+)
 from services.common.channels import CallMetadata
 
-__all__ = ["HOLD_SECONDS", "SETTLE_MS", "Rig", "WindowMissed"]
+__all__ = ["SETTLE_MS", "Rig", "span_of"]
 
-HOLD_SECONDS = 20.0
 SETTLE_MS = 10_000
+_HOLD_SECONDS = 20.0
+_HOLD_LOOK_SECONDS = 0.5
 _SETTLE_ROUNDS_MAX = 6
-
-
-class WindowMissed(Exception):
-    """Fewer operations than planned were held at the window."""
 
 
 class Rig:
@@ -55,16 +58,41 @@ class Rig:
             destination_pb2.ConfigureWorkflowRequest(settings=settings)
         )
 
-    def arm(self) -> None:
+    def arm(self) -> Hold:
         """Arm the window: a rule of the interposer, or the active host's barrier."""
         if isinstance(self.window.hold, BarrierHold):
-            self.context.session.active.audit.ArmBarrier(
-                agent_pb2.ArmBarrierRequest(
-                    barrier=self.window.hold.barrier, workflow_ids=self.workflow_ids
-                )
-            )
-        else:
-            self.interposer.arm(rule_for(self.window, self.workflow_ids, self.rule_id))
+            barrier = HeldByBarrier(self.context.session.active.audit, self.window.hold.barrier)
+            barrier.arm(self.workflow_ids)
+            return barrier
+        rule = HeldByRule(self.interposer, self.rule_id)
+        rule.arm(self.window, self.workflow_ids)
+        return rule
+
+    def await_window(self, hold: Hold) -> None:
+        """Wait until every operation stands at the window.
+
+        Raises:
+            WindowMissed: Some cannot arrive any more (their workflow has settled), or did not in
+                time; the memory's answers in the trace say why.
+        """
+        wanted = len(self.workflow_ids)
+        deadline = time.monotonic() + _HOLD_SECONDS
+        while True:
+            try:
+                hold.await_held(wanted, _HOLD_LOOK_SECONDS)
+            except NotInTime as error:
+                settled = self._settled()
+                if settled or time.monotonic() > deadline:
+                    raise WindowMissed(
+                        "held", f"{error.details}; {settled} workflows settled without it"
+                    ) from error
+            else:
+                return
+
+    def _settled(self) -> int:
+        request = agent_pb2.StatusRequest(workflow_ids=self.workflow_ids)
+        answer = self.context.session.active.agent.Status(request)
+        return sum(one.state != agent_pb2.WORKFLOW_STATE_RUNNING for one in answer.workflows)
 
     def start(self) -> None:
         """Start every workflow on the active host, side by side."""
@@ -78,30 +106,6 @@ class Rig:
         ]
         with ThreadPoolExecutor(max_workers=min(8, len(requests))) as pool:
             list(pool.map(host.Start, requests))
-
-    def await_window(self) -> int:
-        """Wait until every operation stands at the window; return how many do.
-
-        Raises:
-            WindowMissed: Fewer than planned arrived in time.
-        """
-        wanted = len(self.workflow_ids)
-        if not isinstance(self.window.hold, BarrierHold):
-            return len(self.interposer.await_held(self.rule_id, wanted, HOLD_SECONDS))
-        try:
-            answer = self.context.session.active.audit.AwaitBarrier(
-                agent_pb2.AwaitBarrierRequest(
-                    barrier=self.window.hold.barrier,
-                    count=wanted,
-                    timeout_ms=round(HOLD_SECONDS * 1_000),
-                ),
-                timeout=HOLD_SECONDS + 5,
-            )
-        except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise WindowMissed(error.details() or "fewer workflows stand there") from error
-            raise
-        return len(answer.workflow_ids)
 
     def wake(self, *, new_life: bool) -> None:
         """Wake the active host's workflows; a new life answers with new message ids."""
@@ -134,15 +138,45 @@ class Rig:
             next_step="See the agent host's log in the run folder for the call that hangs.",
         )
 
-    def snapshot(
-        self, phase: str, statuses: Sequence[agent_pb2.WorkflowStatus]
-    ) -> StatusSnapshot:
+    def snapshot(self, phase: str, statuses: Sequence[agent_pb2.WorkflowStatus]) -> StatusSnapshot:
         """Keep statuses together with the trace's head."""
         return StatusSnapshot(
             phase=phase,
             trace_sequence=self.interposer.statistics().trace_head_sequence,
             status_json=tuple(message_to_json(one) for one in statuses),
         )
+
+    def canary(self, number: int) -> None:
+        """One operation without a memory, from start to end: the rig itself works.
+
+        Raises:
+            StackError: It did not complete.
+        """
+        workflow_id = f"canary-{self.batch.batch_id}-{number}"
+        session = self.context.session
+        session.destination_audit.ConfigureWorkflow(
+            destination_pb2.ConfigureWorkflowRequest(
+                settings=[
+                    destination_pb2.WorkflowSettings(
+                        workflow_id=workflow_id, capability=common_pb2.EFFECT_CAPABILITY_NONE
+                    )
+                ]
+            )
+        )
+        host = session.active.agent
+        host.Start(
+            agent_pb2.StartRequest(
+                workflow=canary_workflow(workflow_id, self.context.run_id),
+                model_seed=workflow_id,
+            )
+        )
+        request = agent_pb2.StatusRequest(workflow_ids=[workflow_id], await_settled_ms=SETTLE_MS)
+        answer = host.Status(request, timeout=SETTLE_MS / 1_000 + 10)
+        if answer.workflows[0].state != agent_pb2.WORKFLOW_STATE_COMPLETED:
+            raise StackError(
+                f"An operation without a memory did not complete: {answer.workflows[0].error}",
+                next_step="The testbed itself is broken here; see the services' logs.",
+            )
 
     def trace_from(self, first: int) -> list[interposer_pb2.TraceRecord]:
         """The interposer's records from a sequence on, as messages of the contract."""
@@ -169,6 +203,6 @@ class Rig:
         }
 
 
-def span_of(sequences: Iterator[int], first: int) -> TraceSpan:
+def span_of(sequences: Iterable[int], first: int) -> TraceSpan:
     """The span that starts at `first` and holds these sequences."""
     return TraceSpan(first=first, last=max(sequences, default=first - 1))

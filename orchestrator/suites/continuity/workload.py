@@ -23,6 +23,7 @@ __all__ = [
     "SHORT_RETENTION_SECONDS",
     "ToolArguments",
     "arguments_of",
+    "canary_workflow",
     "model_seed",
     "settings_of",
     "workflow_of",
@@ -93,6 +94,23 @@ def workflow_of(member: Member, run_id: str) -> agent_pb2.Workflow:
                 calls=[agent_pb2.ToolCall(tool=call.tool, arguments_json=call.arguments_json)]
             )
         ],
+    )
+
+
+def canary_workflow(workflow_id: str, run_id: str) -> agent_pb2.Workflow:
+    """A transfer without a memory: it completes whenever the rig itself works."""
+    arguments: dict[str, str | int] = {"from": "canary-a", "to": "canary-b", "amount_cents": 1}
+    call = agent_pb2.ToolCall(
+        tool="transfer_funds", arguments_json=canonical_json(arguments).decode()
+    )
+    return agent_pb2.Workflow(
+        workflow_id=workflow_id,
+        run_id=run_id,
+        arm=agent_pb2.ARM_BASELINE,
+        namespace=workflow_id,
+        principal=PRINCIPAL,
+        deployment=DEPLOYMENT,
+        turns=[agent_pb2.AssistantTurn(calls=[call])],
     )
 
 

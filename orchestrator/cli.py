@@ -1,0 +1,164 @@
+"""The command `memqual`: one subcommand a job of a person (DESIGN §1).
+
+Exit codes are those of DESIGN §7; an error prints what is wrong and what to do next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from orchestrator.campaign.options import DEFAULT_SEED, QualifyOptions
+from orchestrator.errors import MemqualError, UsageError
+from orchestrator.model import Profile
+
+__all__ = ["main"]
+
+_SEED_MAX = 2**63 - 1
+_STACKS_MAX = 4
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code.
+
+    Args:
+        arguments: Words after `memqual`; None takes the process's own.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except MemqualError as error:
+        print(f"memqual: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("memqual: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+
+
+def _qualify(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.runner import qualify  # noqa: PLC0415  # keeps --help quick
+
+    if options.vendor and options.memory_image:
+        raise UsageError(
+            "VENDOR and MEMORY_IMAGE both name a memory.",
+            next_step="Give one of them: a vendor.yaml, or name:tag of an image.",
+        )
+    return qualify(
+        QualifyOptions(
+            profile=Profile(options.profile),
+            seed=options.seed,
+            runtime=options.runtime,
+            vendor=options.vendor,
+            memory_image=options.memory_image,
+            resume=options.resume,
+            runs_folder=options.runs,
+            base_image=options.base_image,
+            stacks=options.stacks,
+            json_progress=options.json_progress,
+        )
+    )
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from orchestrator.evidence.verify import verify_bundle  # noqa: PLC0415  # keeps --help quick
+
+    return verify_bundle(options.run)
+
+
+def _rescore(options: argparse.Namespace) -> int:
+    from orchestrator.evidence.rescore import rescore_bundle  # noqa: PLC0415  # as above
+
+    return rescore_bundle(options.run)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.replay import replay_trial  # noqa: PLC0415  # as above
+
+    return replay_trial(options.run, options.trial)
+
+
+def _gc(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.housekeeping import collect_garbage  # noqa: PLC0415  # as above
+
+    return collect_garbage(options.run_id)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.doctor import examine  # noqa: PLC0415  # as above
+
+    return examine(json_output=options.json)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from orchestrator.bench import run_benchmarks  # noqa: PLC0415  # as above
+
+    return run_benchmarks(options.only)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memqual",
+        description="Qualifies the persistent memory of tool-using agents.",
+        epilog="Exit codes: 0 qualified, 1 not qualified, 2 wrong usage, 3 invalid, 4 incomplete.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    qualify = commands.add_parser("qualify", help="qualify a memory and write a bundle")
+    qualify.add_argument(
+        "--profile", choices=[profile.value for profile in Profile], default=Profile.QUICK.value
+    )
+    qualify.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="root of all sub-seeds")
+    qualify.add_argument("--runtime", choices=["auto", "docker", "process"], default="auto")
+    qualify.add_argument("--vendor", type=Path, help="vendor.yaml of the memory")
+    qualify.add_argument("--memory-image", help="name:tag of the memory's image")
+    qualify.add_argument("--resume", help="id of a run that was cut")
+    qualify.add_argument("--runs", type=Path, default=Path("runs"), help="where bundles are made")
+    qualify.add_argument("--base-image", help="base of our images, in place of Debian packages")
+    qualify.add_argument("--stacks", type=int, choices=range(1, _STACKS_MAX + 1), default=2)
+    qualify.add_argument("--json-progress", action="store_true", help="log lines, no live display")
+    qualify.set_defaults(command=_qualify)
+
+    verify = commands.add_parser("verify", help="check a bundle's hashes and journals offline")
+    verify.add_argument("run", type=Path, help="run folder")
+    verify.set_defaults(command=_verify)
+
+    rescore = commands.add_parser("rescore", help="recompute every verdict from raw evidence")
+    rescore.add_argument("run", type=Path, help="run folder")
+    rescore.set_defaults(command=_rescore)
+
+    replay = commands.add_parser("replay", help="repeat one trial's kill batch and compare")
+    replay.add_argument("run", type=Path, help="run folder")
+    replay.add_argument("--trial", required=True, help="trial id, as the report prints it")
+    replay.set_defaults(command=_replay)
+
+    gc = commands.add_parser("gc", help="remove what killed runs left behind")
+    gc.add_argument("--run-id", help="everything of this run, alive or not")
+    gc.set_defaults(command=_gc)
+
+    doctor = commands.add_parser("doctor", help="say what this machine can run and what it lacks")
+    doctor.add_argument("--json", action="store_true", help="as JSON")
+    doctor.set_defaults(command=_doctor)
+
+    bench = commands.add_parser("bench", help="measure what DESIGN §11 names")
+    bench.add_argument("--only", action="append", default=[], help="one benchmark, repeatable")
+    bench.set_defaults(command=_bench)
+    return parser
+
+
+def _seed(text: str) -> int:
+    try:
+        seed = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if not 0 <= seed <= _SEED_MAX:
+        raise argparse.ArgumentTypeError(f"a seed is 0..{_SEED_MAX}")
+    return seed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

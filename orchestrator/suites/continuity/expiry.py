@@ -1,0 +1,81 @@
+"""The three ways to the end of a lease (DESIGN §5): skewed, configured, real.
+
+Skewed is one jump of the memory's wall clock by the lease and one second, proven by the memory's
+own Now. Configured and real wait on the memory's own lease clock; they differ in the lease that
+the stack was started with.
+"""
+
+from __future__ import annotations
+
+import time
+
+from chaos.faults import ClockJump
+from chaos.receipts import ClockReading, FaultReceipt
+from memqual.v1 import vendor_pb2
+from orchestrator.campaign.jobs import StackContext
+from orchestrator.errors import StackError
+from orchestrator.model import ExpiryMode
+from orchestrator.suites.continuity.clocks import mark_memory_clock
+
+__all__ = ["jump_memory_clock", "reach_lease_end"]
+
+NS = 1_000_000_000
+_MARGIN_SECONDS = 1.0
+_WAIT_SECONDS_MAX = 600.0
+
+
+def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | None:
+    """Let the leases of the batch end; return the receipt of a jump, None for a wait.
+
+    Raises:
+        FaultNotPossible, ClockError: The memory's clock cannot be set here.
+        StackError: The memory's clock does not move, or its lease is longer than ten minutes.
+    """
+    lease_seconds = context.describe.limits.lease_seconds
+    mark_memory_clock(context.session, context.interposer)
+    if mode is ExpiryMode.SKEWED:
+        receipt = jump_memory_clock(context, (lease_seconds + 1) * NS)
+    else:
+        receipt = None
+        _wait(context, lease_seconds + _MARGIN_SECONDS)
+    mark_memory_clock(context.session, context.interposer)
+    return receipt
+
+
+def jump_memory_clock(context: StackContext, jump_ns: int) -> FaultReceipt:
+    """Move the memory's wall clock once, on top of what it is set to already.
+
+    Raises:
+        FaultNotPossible, ClockError: It cannot be set here.
+    """
+    fault = ClockJump(jump_ns, lambda: _clock(context))
+    return fault.inject(context.stack.service("memory")).lift()
+
+
+def _wait(context: StackContext, seconds: float) -> None:
+    if seconds > _WAIT_SECONDS_MAX:
+        raise StackError(
+            f"The memory declares a lease of {seconds:.0f} seconds; waiting ends after "
+            f"{_WAIT_SECONDS_MAX:.0f}.",
+            next_step="Use lease mode `skewed`, or a shorter lease, in vendor.yaml.",
+        )
+    monotonic = context.describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC
+    end_ns = _lease_clock_ns(context, monotonic) + round(seconds * NS)
+    deadline = time.monotonic() + 2 * seconds + 10
+    while (now_ns := _lease_clock_ns(context, monotonic)) <= end_ns:
+        if time.monotonic() > deadline:
+            raise StackError(
+                "The memory's clock runs at less than half the speed of this machine's.",
+                next_step="See the memory's log; its Now must follow its lease clock.",
+            )
+        time.sleep(min(1.0, (end_ns - now_ns) / NS + 0.001))
+
+
+def _lease_clock_ns(context: StackContext, monotonic: bool) -> int:
+    clock = _clock(context)
+    return clock.monotonic_ns if monotonic else clock.wall_unix_ns
+
+
+def _clock(context: StackContext) -> ClockReading:
+    clock = context.session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
+    return ClockReading(wall_unix_ns=clock.wall_unix_ns, monotonic_ns=clock.monotonic_ns)
