@@ -44,6 +44,8 @@ CAPABILITY_NAMES = tuple(
 VENDOR_VARIABLES = ("MEMQUAL_LEASE_SECONDS", "MEMQUAL_RUN")
 
 _IMAGE = re.compile(r"[a-z0-9]+(?:[._/:@-]+[A-Za-z0-9]+)*")
+# Paths of every service that hold something else already.
+_TAKEN_PATHS = ("/run/memqual", "/tmp", "/proc", "/sys", "/dev")
 _RESERVED = ("MEMQUAL_", "LD_PRELOAD", "FAKETIME")
 
 
@@ -158,6 +160,13 @@ class _VendorFile(_Vendor):
             except InterpolationError as error:
                 known = ", ".join(VENDOR_VARIABLES)
                 raise ValueError(f"{error}; what can be named: {known}") from error
+        return value
+
+    @field_validator("volume")
+    @classmethod
+    def _volume_is_free(cls, value: str) -> str:
+        if any(value == taken or value.startswith(f"{taken}/") for taken in _TAKEN_PATHS):
+            raise ValueError(f"{value!r} is taken; there are mounts at {', '.join(_TAKEN_PATHS)}")
         return value
 
     @field_validator("capabilities")

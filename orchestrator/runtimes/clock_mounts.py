@@ -7,32 +7,26 @@ stay unseen behind a mount of its own.
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from chaos.clock import shared_object, write_offset_ns
 from orchestrator.errors import PreflightError
 
 __all__ = [
     "CLOCK_TARGET",
     "FAKETIME_TARGET",
-    "TIMESTAMP_FILE",
     "ClockMounts",
     "clock_library",
     "make_clock_mounts",
     "readable_folder",
 ]
 
-# Where compose.yaml mounts them, and the file that its FAKETIME_TIMESTAMP_FILE names.
+# Where compose.yaml mounts them.
 CLOCK_TARGET = "/run/memqual/clock"
 FAKETIME_TARGET = "/run/memqual/faketime"
-TIMESTAMP_FILE = "timestamp"
-
-_LIBRARY = Path("vendor", "libfaketime", "src", "libfaketime.so.1")
-# What libfaketime takes as "the time as it is".
-_NO_SKEW = "+0\n"
 
 
 @dataclass(frozen=True)
@@ -54,15 +48,13 @@ def clock_library() -> Path:
     Raises:
         PreflightError: there is none for this platform.
     """
-    found = importlib.util.find_spec("libfaketime")
-    if found is not None and found.origin is not None:
-        library = Path(found.origin).parent / _LIBRARY
-        if library.is_file():
-            return library
-    raise PreflightError(
-        f"There is no libfaketime for {platform.system()} on {platform.machine()}.",
-        next_step="Start without clock skew; its cells are N/R (platform) here.",
-    )
+    library = shared_object()
+    if library is None:
+        raise PreflightError(
+            f"There is no libfaketime for {platform.system()} on {platform.machine()}.",
+            next_step="Start without clock skew; its cells are N/R (platform) here.",
+        )
+    return library
 
 
 def make_clock_mounts(services: Iterable[str], folder: Path, *, skew: bool) -> ClockMounts:
@@ -78,9 +70,7 @@ def make_clock_mounts(services: Iterable[str], folder: Path, *, skew: bool) -> C
         return ClockMounts(folders={}, variables=variables | {"MEMQUAL_FAKETIME": str(library)})
     library = clock_library()
     for path in folders.values():
-        file = path / TIMESTAMP_FILE
-        file.write_text(_NO_SKEW, encoding="ascii")
-        file.chmod(0o644)
+        write_offset_ns(path, 0)
     return ClockMounts(
         folders=folders,
         variables=variables

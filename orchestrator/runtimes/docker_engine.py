@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -21,8 +20,14 @@ from docker.utils import kwargs_from_env
 
 from orchestrator.errors import EngineError
 from orchestrator.runtimes.docker_errors import engine_gone, from_engine
+from orchestrator.runtimes.docker_types import (
+    ContainerOptions,
+    ContainerState,
+    ImageFacts,
+    Labelled,
+)
 
-__all__ = ["ContainerOptions", "ContainerState", "DockerEngine", "ImageFacts", "Labelled"]
+__all__ = ["DockerEngine"]
 
 # Bounds any one request, so that an engine that hangs is noticed.
 REQUEST_TIMEOUT_SECONDS = 30
@@ -50,73 +55,6 @@ def _asks(call: Callable[P, R]) -> Callable[P, R]:
             raise engine_gone(error) from error
 
     return wrapped
-
-
-@dataclass(frozen=True)
-class ImageFacts:
-    """What the engine knows of an image.
-
-    Attributes:
-        digest: Identity of its content, ``sha256:…``.
-        architecture: Of the machines it runs on, as the engine names it, such as ``amd64``.
-    """
-
-    digest: str
-    architecture: str
-
-
-@dataclass(frozen=True)
-class ContainerState:
-    """One container at one moment; times in nanoseconds since 1970, 0 where there is none."""
-
-    running: bool
-    pid: int
-    exit_code: int
-    oom_killed: bool
-    started_at_ns: int
-    finished_at_ns: int
-    error: str
-    image_digest: str
-    addresses: Mapping[str, str]
-    ports: Mapping[int, int]
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A container, network or volume with memqual's labels."""
-
-    kind: str
-    identity: str
-    name: str
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class ContainerOptions:
-    """What a container is made of; sizes in bytes, cpus in whole processors."""
-
-    name: str
-    image: str
-    labels: Mapping[str, str]
-    network: str
-    aliases: tuple[str, ...] = ()
-    command: tuple[str, ...] | None = None
-    entrypoint: tuple[str, ...] | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    binds: tuple[str, ...] = ()
-    tmpfs: Mapping[str, str] = field(default_factory=dict)
-    published: Mapping[int, str] = field(default_factory=dict)
-    read_only: bool = True
-    cap_drop: tuple[str, ...] = ()
-    security_opt: tuple[str, ...] = ()
-    dns: tuple[str, ...] = ()
-    dns_opt: tuple[str, ...] = ()
-    pids_limit: int | None = None
-    mem_limit_bytes: int | None = None
-    memswap_limit_bytes: int | None = None
-    cpus: float | None = None
-    log_driver: str | None = None
-    log_options: Mapping[str, str] = field(default_factory=dict)
 
 
 class DockerEngine:

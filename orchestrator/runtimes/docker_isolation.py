@@ -23,7 +23,8 @@ from orchestrator.errors import PreflightError
 from orchestrator.runtimes import isolation_probe
 from orchestrator.runtimes.addresses import find_addresses
 from orchestrator.runtimes.base import IsolationCheck, IsolationReport
-from orchestrator.runtimes.docker_engine import ContainerOptions, DockerEngine, Labelled
+from orchestrator.runtimes.docker_engine import DockerEngine
+from orchestrator.runtimes.docker_types import ContainerOptions, Labelled
 from orchestrator.runtimes.plan import MEMORY_SERVICE, SUT_NETWORK
 from orchestrator.runtimes.topology import Topology
 
@@ -208,11 +209,14 @@ def _canaries(gateways: Sequence[str]) -> Iterator[dict[str, int]]:
 
 
 def _host_addresses() -> tuple[list[str], list[str]]:
-    """This machine's IPv4 addresses: those on the engine's bridges, and the rest without loopback."""
+    """This machine's IPv4 addresses: on the engine's bridges, and the rest without loopback."""
     bridges: list[str] = []
     others: list[str] = []
     if platform.system() != "Linux":
-        return bridges, others  # The engine is in a virtual machine; its addresses are its gateways.
+        return (
+            bridges,
+            others,
+        )  # The engine is in a virtual machine; its addresses are its gateways.
     for interface, entries in psutil.net_if_addrs().items():
         into = bridges if interface.startswith(_BRIDGE_PREFIXES) else others
         into += [

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import psutil
 
-from orchestrator.errors import ImageError, MemqualError, StackError
+from orchestrator.errors import StackError
 from orchestrator.runtimes.base import ExitInfo
-from orchestrator.runtimes.docker_engine import ContainerState, DockerEngine
+from orchestrator.runtimes.crash import CRASH_LOG_LINES, crash_error
+from orchestrator.runtimes.docker_engine import DockerEngine
+from orchestrator.runtimes.docker_types import ContainerState
 from services.common.platform import kill_process, resume_process, suspend_process
 
-__all__ = ["DockerService", "crash_error"]
-
-CRASH_LOG_LINES = 15
+__all__ = ["DockerService"]
 
 
 class DockerService:
@@ -179,27 +179,6 @@ class DockerService:
                 next_step="Look at its log for why it ended by itself.",
             )
         self._engine.signal(self.container, signal_name)
-
-
-def crash_error(
-    service: str, exit_code: int, log_tail: str, *, oom_killed: bool = False, image: str = ""
-) -> MemqualError:
-    """What to say of a service that ended by itself; its last lines say more than we can."""
-    lines = log_tail.strip() or "(it wrote nothing)"
-    if "exec format error" in log_tail.lower():
-        return ImageError(
-            f"The image {image} of {service!r} is for another kind of machine: {lines}",
-            next_step="Build it for the engine's architecture (docker version shows it).",
-        )
-    if oom_killed:
-        return StackError(
-            f"The service {service!r} was ended by the kernel for want of memory:\n{lines}",
-            next_step="Give it more: `resources: {memory: …}` in the vendor.yaml.",
-        )
-    return StackError(
-        f"The service {service!r} ended by itself with exit code {exit_code}:\n{lines}",
-        next_step="Mend what its last lines say; vendor.yaml has command, port, environment.",
-    )
 
 
 def _belongs(pid: int, container: str) -> bool:

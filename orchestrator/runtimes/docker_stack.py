@@ -17,10 +17,12 @@ import structlog
 
 from orchestrator.errors import EngineError, MemqualError, StackError, VendorConfigError
 from orchestrator.runtimes.base import IsolationReport, StackSpec
-from orchestrator.runtimes.docker_engine import ContainerOptions, DockerEngine, Labelled
+from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_isolation import examine_isolation
-from orchestrator.runtimes.docker_labels import SERVICE_LABEL, labels_of_stack, stack_filters
+from orchestrator.runtimes.docker_labels import labels_of_stack, stack_filters
+from orchestrator.runtimes.docker_options import container_options
 from orchestrator.runtimes.docker_service import DockerService
+from orchestrator.runtimes.docker_types import Labelled
 from orchestrator.runtimes.health import await_targets, targets_of
 from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
 from orchestrator.runtimes.topology import Network, ServiceSpec
@@ -219,7 +221,15 @@ class DockerStack:
         # The first container of a volume fills it with what its image has there: one at a time.
         with self._creating:
             self._raise_if_closing()
-            container = self._engine.create_container(self._options(spec))
+            container = self._engine.create_container(
+                container_options(
+                    spec,
+                    name=self._container_name(spec.name),
+                    labels=self._labels,
+                    network_name=self._network_name,
+                    volume_name=self._volume_name,
+                )
+            )
         for attachment in further:
             self._engine.connect_network(
                 container, self._network_name(attachment.network), (spec.name, *attachment.aliases)
@@ -234,36 +244,6 @@ class DockerStack:
         self._raise_if_closing()
         service.start()
         self._services[spec.name] = service
-
-    def _options(self, spec: ServiceSpec) -> ContainerOptions:
-        first = spec.networks[0]
-        return ContainerOptions(
-            name=self._container_name(spec.name),
-            image=spec.image,
-            labels=self._labels | {SERVICE_LABEL: spec.name},
-            network=self._network_name(first.network),
-            aliases=(spec.name, *first.aliases),
-            command=spec.command,
-            environment=spec.environment,
-            binds=tuple(
-                f"{mount.source if mount.is_folder else self._volume_name(mount.source)}"
-                f":{mount.target}:{'ro' if mount.read_only else 'rw'}"
-                for mount in spec.mounts
-            ),
-            tmpfs={entry.target: entry.options for entry in spec.tmpfs},
-            published={port.container_port: port.host_ip for port in spec.ports},
-            read_only=spec.read_only,
-            cap_drop=spec.cap_drop,
-            security_opt=spec.security_opt,
-            dns=spec.dns,
-            dns_opt=spec.dns_opt,
-            pids_limit=spec.pids_limit,
-            mem_limit_bytes=spec.mem_limit_bytes,
-            memswap_limit_bytes=spec.memswap_limit_bytes,
-            cpus=spec.cpus,
-            log_driver=spec.log_driver,
-            log_options=spec.log_options,
-        )
 
     def _remove_memory(self) -> None:
         memory = self._services.get(MEMORY_SERVICE)

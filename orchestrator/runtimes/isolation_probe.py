@@ -19,7 +19,7 @@ ATTEMPTS_AT_ONCE = 64
 
 
 def try_tcp(host: str, port: int) -> tuple[str, str]:
-    """Connected | refused (something answered) | no-route | no-name | silent."""
+    """Connects: connected, refused (something answered), no-route, no-name or silent."""
     try:
         socket.create_connection((host, port), CONNECT_TIMEOUT_SECONDS).close()
     except socket.gaierror as error:
@@ -34,7 +34,7 @@ def try_tcp(host: str, port: int) -> tuple[str, str]:
 
 
 def try_name(host: str) -> tuple[str, str]:
-    """Resolved | denied (an answer from outside: there is no such name) | no-answer."""
+    """Looks up: resolved, denied (somebody knows that there is none) or no-answer."""
     try:
         found = socket.getaddrinfo(host, None)
     except socket.gaierror as error:
@@ -44,7 +44,7 @@ def try_name(host: str) -> tuple[str, str]:
 
 
 def try_ipv6() -> tuple[str, str]:
-    """Present | absent: an IPv6 address beside loopback."""
+    """Looks for an IPv6 address beside loopback: present or absent."""
     try:
         with open("/proc/net/if_inet6", encoding="ascii") as file:
             names = {line.split()[-1] for line in file} - {"lo"}

@@ -1,9 +1,10 @@
 """Free ports of 127.0.0.1 for services that run as processes.
 
-Two things could take a port between its choice and its use. Outgoing connections take theirs from the ephemeral
-range of the system, so ours come from below it; that also keeps a killed service's port free until it starts again.
-Other listeners, such as another run, are kept off by holding each port bound until just before its service starts;
-what slips through all the same shows as a service that cannot listen, and the stack is started again elsewhere.
+Two things could take a port between its choice and its use. Outgoing connections take theirs from
+the ephemeral range of the system, so ours come from below it; that also keeps a killed service's
+port free until it starts again. Other listeners, such as another run, are kept off by holding each
+port bound until just before its service starts; what slips through all the same shows as a service
+that cannot listen, and the stack is started again elsewhere.
 """
 
 from __future__ import annotations

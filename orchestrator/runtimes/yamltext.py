@@ -178,7 +178,8 @@ def validate(
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is the cause of one that is missing: it goes first.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
         path = tuple(first["loc"])
         raise problem(
             document.line_of(path), _sentence(model, first["type"], path, first)
@@ -193,13 +194,17 @@ def _sentence(
     key = str(path[-1]) if path else "the file"
     if kind == "extra_forbidden":
         valid = sorted(_keys_at(model, path[:-1]))
-        near = difflib.get_close_matches(key, valid, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key, valid, n=1, cutoff=0.6)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        return f"unknown key {key!r}{inside}; {hint}Valid keys: {', '.join(valid)}"
+        return f"unknown key {key!r}{inside}; {hint}{_valid_keys(valid)}"
     if kind == "missing":
         return f"the key {key!r} is missing{inside}"
     text = str(error["msg"]).removeprefix("Value error, ")
     return f"{key!r}{inside}: {text}" if path else text
+
+
+def _valid_keys(valid: list[str]) -> str:
+    return f"Valid keys: {', '.join(valid)}" if valid else "No key can stand there"
 
 
 def _keys_at(model: type[BaseModel], path: YamlPath) -> Iterator[str]:
