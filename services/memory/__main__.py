@@ -1,11 +1,12 @@
 """`python -m services.memory`: the reference memory."""
 
-from services.common import settings
+from services.common import logging, settings
 from services.memory.process import Composition, run
 
 
 def main() -> None:
     """Serves the reference memory until SIGTERM."""
+    logging.configure("memory")
     run(Composition())
 
 

@@ -120,7 +120,7 @@ class DecisionRules:
 
     def decide_live(
         self, operation: Operation, latest: AttemptRecord, clock: LeaseClock, call: BeginCall
-    ) -> BeginStep:
+    ) -> BeginStep | Refused:
         """Row L: the same EXECUTE for a transport retry of the granted call, else WAIT."""
         remaining_ns = latest.lease_ends_at_ns - clock.effective_ns
         granted_call = (latest.incarnation_id, latest.begin_id)

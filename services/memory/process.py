@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 
 from memqual.v1 import continuity_pb2_grpc, vendor_pb2_grpc
-from services.common import logging, server
+from services.common import server
 from services.common.challenges import KeyFileError, PublicKey, load_public_keys
 from services.common.clock import wall_ns
 from services.common.database import Database, DatabaseError
@@ -174,8 +174,11 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
 
 
 def run(composition: Composition) -> None:
-    """Serves a memory until SIGTERM, with everything from the environment."""
-    logging.configure("memory")
+    """Serves a memory until SIGTERM, with everything from the environment.
+
+    Raises:
+        SettingsError: a variable, the store or the file of keys cannot be used.
+    """
     memory_settings = MemorySettings.from_environment()
     listen = env("MEMQUAL_LISTEN", DEFAULT_LISTEN)
     process = build(memory_settings, composition)
