@@ -12,6 +12,7 @@ from services.controls.continuity_flaws import (
     Naive,
     NaiveRecordings,
 )
+from services.controls.integrity_flaws import label_trusting_records, secret_storing_records
 from services.controls.null_service import answer_empty
 from services.memory.process import Composition
 
@@ -25,9 +26,9 @@ class Flaw:
     Attributes:
         composition: the reference with one part replaced.
         wrong: what it does wrong, in words.
-        primary_check: class of the finding that must catch it: `unsafe_decision`,
-            `needless_decision` or `malformed_answer` of the oracle.
-        row: row of DESIGN §6 that is broken first.
+        primary_check: the one check that must catch it: the oracle's `unsafe_decision`,
+            `needless_decision` or `malformed_answer`, or an integrity check by its id.
+        row: row of DESIGN §6 that is broken first; empty for records.
     """
 
     composition: Composition
@@ -82,5 +83,17 @@ FLAWS: Mapping[str, Flaw] = {
         "WAIT, whatever is asked",
         "needless_decision",
         "N",
+    ),
+    "trusts_label": Flaw(
+        Composition(_named("trusts_label"), records=label_trusting_records),
+        'a caller\'s label "reviewer" or "admin" makes what it writes authoritative',
+        "integrity.A.safety",
+        "",
+    ),
+    "stores_secrets": Flaw(
+        Composition(_named("stores_secrets"), records=secret_storing_records),
+        "keeps secrets on every surface",
+        "integrity.L.safety",
+        "",
     ),
 }

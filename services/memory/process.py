@@ -23,6 +23,7 @@ from services.memory.model import DEFAULT_LEASE_SECONDS, Policy
 from services.memory.operations import Operations
 from services.memory.parts import RecordsPart
 from services.memory.recordings import RecordingRules
+from services.memory.records.registrar import create as create_records
 from services.memory.reporting import Reporter
 from services.memory.resolutions import Resolutions
 from services.memory.vendor_servicer import REFERENCE_NAME, VendorServicer, describe
@@ -98,7 +99,7 @@ class Composition:
     name: str = REFERENCE_NAME
     decisions: Callable[[Policy], DecisionRules] = DecisionRules
     recordings: RecordingRules = field(default_factory=RecordingRules)
-    records: RecordsFactory | None = None
+    records: RecordsFactory | None = create_records
     read_clock_ns: Callable[[], int] = wall_ns
     replace_registrars: Callable[[Sequence[server.Registrar]], Sequence[server.Registrar]] = tuple
 

@@ -104,17 +104,20 @@ def test_describe_is_the_same_on_every_call_and_names_every_capability_once(
     assert set(statuses) == set(vendor_pb2.Capability.values()) - {
         vendor_pb2.CAPABILITY_UNSPECIFIED
     }
-    supported = {
+    absent = {
         capability
         for capability, status in statuses.items()
-        if status == vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+        if status == vendor_pb2.CAPABILITY_STATUS_ABSENT
     }
-    assert supported == {
-        vendor_pb2.CAPABILITY_CONTINUITY,
-        vendor_pb2.CAPABILITY_BEGIN_REPLAY,
-        vendor_pb2.CAPABILITY_FINAL_ABSENCE,
-        vendor_pb2.CAPABILITY_DECISION_PEEK,
+    assert absent == {
+        vendor_pb2.CAPABILITY_INTENT_MATCHING,
+        vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
+        vendor_pb2.CAPABILITY_NARRATIVE,
+        vendor_pb2.CAPABILITY_NARRATIVE_TRACES,
     }
+    assert list(first.scored_surfaces) == [
+        value for value in vendor_pb2.Surface.values() if value != vendor_pb2.SURFACE_UNSPECIFIED
+    ]
     assert first.limits == vendor_pb2.Limits(
         lease_seconds=120,
         max_renewals=10,
@@ -181,7 +184,8 @@ def test_exports_hold_every_operation_and_no_secret(served: Served) -> None:
     assert not [secret for secret in secrets if secret.encode() in everything]
 
 
-def test_a_surface_that_is_not_scored_is_refused(served: Served) -> None:
+def test_a_surface_that_is_not_scored_is_refused(serve: Serve) -> None:
+    served = serve(Composition(records=None))
     with pytest.raises(grpc.RpcError) as caught:
         export(served, vendor_pb2.SURFACE_MEDIA)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
