@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,12 +90,9 @@ class SubjectWork:
         vendor: The memory, None for the reference.
         lease_seconds: Lease that the memory is asked for.
         jobs: In order.
-        not_declared: Turns a job into its trials when the subject's declaration rules it out,
-            else None.
     """
 
     subject: str
     vendor: VendorConfig | None
     lease_seconds: int
     jobs: tuple[Job, ...]
-    not_declared: Callable[[Job, StackContext], Sequence[TrialRecord] | None]

@@ -7,23 +7,25 @@ a fresh one, then kept as ERROR of the infrastructure's kind, and the lane goes 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import grpc
 import structlog
 
 from chaos.client import InterposerClient
+from chaos.errors import ChaosError
 from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import Job, StackContext, StackProgress, SubjectWork
+from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.sink import Sink
 from orchestrator.errors import EngineError, MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.session import Session
 
-__all__ = ["Lane", "LaneSettings"]
+__all__ = ["Lane", "LaneSettings", "declaration"]
 
-_STACK_FAILURES_MAX = 3
+_FAILURES_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -59,74 +61,89 @@ class Lane:
         self._sink = sink
         self._stopping = stopping
         self._log = structlog.get_logger().bind(lane=settings.name)
+        self._closing = threading.Lock()
         self._stack: Stack | None = None
         self._session: Session | None = None
+        self._context: StackContext | None = None
         self._progress = StackProgress()
         self._lease_seconds = 0
+        self._subject = ""
         self._stacks_made = 0
         self._failures_in_a_row = 0
 
-    def run(self, work: Sequence[SubjectWork]) -> None:
-        """Carry out all the work; returns early when the run is stopping.
+    def adopt(self, stack: Stack, subject: str) -> None:
+        """Take over a running stack, whose memory is the subject's and was not used yet."""
+        self._stack = stack
+        self._lease_seconds = stack.spec.lease_seconds
+        self._context = self._open_context(subject)
+
+    def run(self, queue: WorkQueue) -> None:
+        """Carry out work until there is none; returns early when the run is stopping.
 
         Raises:
-            MemqualError: No stack can be had any more; what is left was kept as ERROR.
+            MemqualError: No stack can be had any more; what is left stays in the queue.
         """
         try:
-            for part in work:
-                self._run_subject(part)
+            while not self._stopping.is_set():
+                work = queue.take(self._subject, self._lease_seconds)
+                if work is None:
+                    return
+                self._run_work(work)
         finally:
             self.close()
 
     def close(self) -> None:
-        """Remove the lane's stack, if it has one."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
-        if self._stack is not None:
+        """Remove the lane's stack, if it has one; safe from any thread."""
+        with self._closing:
+            self._context = None
+            session, self._session = self._session, None
             stack, self._stack = self._stack, None
+        if session is not None:
+            session.close()
+        if stack is not None:
             stack.close()
 
-    def _run_subject(self, work: SubjectWork) -> None:
-        context: StackContext | None = None
+    def _run_work(self, work: SubjectWork) -> None:
+        if work.subject != self._subject or work.lease_seconds != self._lease_seconds:
+            self._context = None
         for job in work.jobs:
             if self._stopping.is_set():
                 return
             self._sink.progress.running(self._settings.name, f"{work.subject} {job.name}")
-            context = self._run_job(work, job, context)
+            self._run_job(work, job)
 
-    def _run_job(
-        self, work: SubjectWork, job: Job, context: StackContext | None
-    ) -> StackContext | None:
-        """Run one job, on a fresh stack if the present one fails; return the usable context."""
+    def _run_job(self, work: SubjectWork, job: Job) -> None:
+        """Run one job, once more on a fresh stack if the present one fails."""
         cause = ""
         for _ in range(2):
             try:
-                context = context or self._prepare(work)
-                trials = work.not_declared(job, context)
-                self._sink.trials(job.run(context) if trials is None else trials)
-                self._failures_in_a_row = 0
-            except (MemqualError, grpc.RpcError) as error:
+                context = self._context or self._prepare(work)
+                trials = job.run(context)
+            except Exception as error:
+                # Whatever a cut run's calls end with is no news.
                 if self._stopping.is_set():
-                    return None
+                    return
+                if not isinstance(error, (MemqualError, ChaosError, grpc.RpcError)):
+                    raise
                 cause = _cause_of(error)
                 self._log.warning("stack_unusable", job=job.name, cause=cause)
-                context = None
                 self._discard()
             else:
+                if not self._stopping.is_set():
+                    self._sink.trials(trials)
+                self._failures_in_a_row = 0
                 if self._progress.spoiled:
                     self._log.warning("stack_spoiled", job=job.name, cause=self._progress.spoiled)
                     self._discard()
-                    return None
-                return context
+                return
         self._sink.trials(job.infrastructure_error(cause))
         self._failures_in_a_row += 1
-        if self._failures_in_a_row >= _STACK_FAILURES_MAX:
+        if self._failures_in_a_row >= _FAILURES_MAX:
             raise StackError(
-                f"Three pieces of work in a row found no usable stack. The last cause: {cause}",
+                f"{_FAILURES_MAX} pieces of work in a row found no usable stack. "
+                f"The last cause: {cause}",
                 next_step="Run `memqual doctor`, mend what it names, then RESUME=<run id>.",
             )
-        return None
 
     def _discard(self) -> None:
         try:
@@ -141,19 +158,25 @@ class Lane:
         else:
             self.close()
             self._start(work)
-        assert self._stack is not None
+        self._context = self._open_context(work.subject)
+        return self._context
+
+    def _open_context(self, subject: str) -> StackContext:
+        stack = self._stack
+        if stack is None or self._stopping.is_set():
+            raise StackError("The run is stopping.", next_step="Continue it with RESUME=<run id>.")
         if self._session is not None:
             self._session.close()
         run_id = self._settings.spec.run_id
-        stack = self._stack
         self._session = Session(stack.control_address, stack.control_token, run_id)
+        self._subject = subject
         return StackContext(
             run_id=run_id,
-            subject=work.subject,
+            subject=subject,
             stack=stack,
             session=self._session,
             interposer=InterposerClient(self._session.channel, stack.control_token),
-            describe=_declaration(self._session),
+            describe=declaration(self._session),
             progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
@@ -173,7 +196,12 @@ class Lane:
         self._lease_seconds = work.lease_seconds
 
 
-def _declaration(session: Session) -> vendor_pb2.DescribeResponse:
+def declaration(session: Session) -> vendor_pb2.DescribeResponse:
+    """What the memory declares.
+
+    Raises:
+        StackError: It does not answer Describe.
+    """
     try:
         return session.memory.vendor.Describe(vendor_pb2.DescribeRequest())
     except grpc.RpcError as error:
