@@ -34,6 +34,7 @@ from chaos.receipts import (
     StepRecord,
     TargetKill,
 )
+from chaos.windows import RuleHold, window
 from services.common.canonical import JsonValue
 
 __all__ = ["Injection"]
@@ -210,13 +211,20 @@ class Injection:
             return {"fate": DIED}
         if plan.fate is None:
             return None
-        released = plan.hold.release(plan.fate, plan.times.released)
+        released = plan.hold.release(plan.fate, self._release_wait_seconds())
         if released != len(self._held):
             raise ReleaseFailed(
                 Step.RELEASED, f"{released} of {len(self._held)} messages got their fate"
             )
         self._release = self._released(plan.fate.name.lower(), released)
         return {"fate": self._release.fate, "released": released}
+
+    def _release_wait_seconds(self) -> float:
+        hold = window(self._plan.window).hold
+        # What goes to a target that is dead now is delivered at the thaw; waiting would be in vain.
+        if isinstance(hold, RuleHold) and hold.target in self._names:
+            return 0.0
+        return self._plan.times.released
 
     def _released(self, fate: str, released: int) -> ReleaseRecord:
         return ReleaseRecord.model_validate(

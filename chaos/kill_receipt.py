@@ -99,7 +99,8 @@ class ReleaseRecord(FrozenModel):
     """What became of the held messages.
 
     Attributes:
-        fate: "drop", "deliver", "disconnect", or "died with its host" for a barrier of a host that was killed.
+        fate: "drop", "deliver" or "disconnect"; "died with its host" for what stood at a barrier of
+            a host that was killed.
         point: where in the trial it was done, such as "at once" or "after_decision".
         released: how many messages got the fate.
         interposer_monotonic_ns: when, on the interposer's clock.

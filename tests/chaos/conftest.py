@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.chaos.harness import Loop, Rig, rig_of
+from tests.chaos.processes import Spawner
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +21,11 @@ def rig(loop: Loop) -> Iterator[Rig]:
     """A fresh interposer between clients and three recording targets."""
     with rig_of(loop) as started:
         yield started
+
+
+@pytest.fixture
+def spawn() -> Iterator[Spawner]:
+    """Starts processes that do not outlive the test."""
+    spawner = Spawner()
+    yield spawner
+    spawner.end()

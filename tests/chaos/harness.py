@@ -190,7 +190,8 @@ def listeners() -> tuple[ListenerConfig, ...]:
 
 def interposer_config(targets: dict[str, Target]) -> InterposerConfig:
     addresses = {name: f"127.0.0.1:{target.port}" for name, target in targets.items()}
-    addresses["destination-audit"] = addresses["destination"]
+    for name in ("destination", "observer"):
+        addresses[f"{name}-audit"] = addresses[name]
     addresses["agent"] = addresses["standby"] = "127.0.0.1:1"
     return InterposerConfig(control="127.0.0.1:0", listeners=listeners(), targets=addresses)
 
@@ -247,12 +248,12 @@ def rule(
     )
 
 
-def health_status(channel: Any, **metadata: str) -> int:
+def health_status(channel: Any, *, timeout_seconds: float = WAIT_SECONDS, **metadata: str) -> int:
     """What grpc.health.v1 says over a channel."""
     stub: Any = health_pb2_grpc.HealthStub(channel)
     answer = stub.Check(
         health_pb2.HealthCheckRequest(),
-        timeout=WAIT_SECONDS,
+        timeout=timeout_seconds,
         metadata=tuple((f"memqual-{key}", value) for key, value in metadata.items()),
     )
     return int(answer.status)

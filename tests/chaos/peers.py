@@ -9,17 +9,17 @@ from typing import Any
 import grpc
 
 from services.common.channels import CallMetadata, open_channel
-from tests.chaos.harness import AGENT_TOKEN, BEGIN, Target
+from tests.chaos.harness import AGENT_TOKEN, Target
 
 CALL_SECONDS = 60.0
 
 
-def run_client(port: str, *workflows: str) -> None:
+def run_client(port: str, method: str, *workflows: str) -> None:
     """Makes one call a workflow, all at once, and prints each answer."""
     with open_channel(f"127.0.0.1:{port}") as channel:
-        begin: Any = channel.unary_unary(BEGIN)
+        call_method: Any = channel.unary_unary(method)
         calls = [
-            begin.future(
+            call_method.future(
                 workflow.encode(),
                 timeout=CALL_SECONDS,
                 metadata=CallMetadata(workflow=workflow, token=AGENT_TOKEN).pairs(),

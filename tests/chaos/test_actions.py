@@ -24,7 +24,7 @@ def test_hold_then_deliver(rig: Rig, phase: pb.MessagePhase.ValueType) -> None:
     assert (message.workflow_id, message.operation_id, message.attempt) == ("w1", "op-w1", 1)
     assert not message.client_gone
     assert not held.done()
-    assert rig.memory.requests() == ([b"free"] if phase == REQUEST else [b"held", b"free"])
+    assert sorted(rig.memory.requests()) == ([b"free"] if phase == REQUEST else [b"free", b"held"])
     assert rig.client.release("r1", Fate.DELIVER, await_done_seconds=WAIT_SECONDS) == 1
     assert held.result() == b"answer to held"
     kinds = rig.kinds(message.call_id)
@@ -49,6 +49,17 @@ def test_hold_then_drop_is_silent_until_the_clients_deadline(
     kinds = rig.kinds(message.call_id)
     assert "DROPPED" in kinds
     assert "RESPONSE_DELIVERED" not in kinds
+
+
+@BOTH
+def test_hold_then_disconnect_is_told_at_once(rig: Rig, phase: pb.MessagePhase.ValueType) -> None:
+    rig.client.arm(rule(pb.RULE_ACTION_HOLD, phase))
+    call = rig.call(b"x", timeout=None)
+    (message,) = rig.client.await_held("r1", 1, WAIT_SECONDS)
+    assert rig.client.release("r1", Fate.DISCONNECT) == 1
+    assert call.code() is grpc.StatusCode.UNAVAILABLE
+    assert rig.memory.requests() == ([] if phase == REQUEST else [b"x"])
+    assert rig.kinds(message.call_id)[-1] == "DROPPED"
 
 
 def test_late_delivery_after_the_client_gave_up(rig: Rig) -> None:

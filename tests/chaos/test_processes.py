@@ -1,12 +1,8 @@
 """Real processes: a client that is killed, a server that is killed, an interposer of its own."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import grpc
@@ -16,13 +12,9 @@ from chaos.client import Fate, InterposerClient
 from chaos.errors import InterposerError
 from memqual.v1 import interposer_pb2 as pb
 from services.common.channels import open_channel
-from services.common.platform import (
-    kill_process,
-    resume_process,
-    suspend_process,
-    terminate_process,
-)
+from services.common.platform import resume_process, suspend_process, terminate_process
 from tests.chaos.harness import (
+    BEGIN,
     CONTROL_TOKEN,
     WAIT_SECONDS,
     Loop,
@@ -33,50 +25,18 @@ from tests.chaos.harness import (
     rule,
     wait_for,
 )
-
-Spawn = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def spawn() -> Iterator[Spawn]:
-    """Starts Python modules; ends what is left of them."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(module: str, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([".", "protos"]), **environment},
-            cwd=Path(__file__).resolve().parents[2],
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            resume_process(process.pid)
-            kill_process(process.pid)
-        process.communicate(timeout=WAIT_SECONDS)
+from tests.chaos.processes import Spawner, first_line, kill
 
 
-def first_line(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-def kill(process: "subprocess.Popen[str]") -> None:
-    kill_process(process.pid)
-    process.wait(WAIT_SECONDS)
+def memory_port(rig: Rig) -> str:
+    return str(rig.running.listener_ports[0])
 
 
 @pytest.mark.parametrize("fate", [Fate.DELIVER, Fate.DROP])
-def test_client_killed_with_held_requests(rig: Rig, spawn: Spawn, fate: Fate) -> None:
+def test_client_killed_with_held_requests(rig: Rig, spawn: Spawner, fate: Fate) -> None:
     names = tuple(f"w{number}" for number in range(20))
     rig.client.arm(rule(pb.RULE_ACTION_HOLD, workflows=names, hits=1))
-    client = spawn("tests.chaos.peers", "client", str(rig.running.listener_ports[0]), *names)
+    client = spawn.module("tests.chaos.peers", "client", memory_port(rig), BEGIN, *names)
     rig.client.await_held("r1", len(names), WAIT_SECONDS)
     rig.client.freeze("agent")
     kill(client)
@@ -96,9 +56,9 @@ def test_client_killed_with_held_requests(rig: Rig, spawn: Spawn, fate: Fate) ->
     ]
 
 
-def test_client_killed_with_held_responses(rig: Rig, spawn: Spawn) -> None:
+def test_client_killed_with_held_responses(rig: Rig, spawn: Spawner) -> None:
     rig.client.arm(rule(pb.RULE_ACTION_HOLD, pb.MESSAGE_PHASE_RESPONSE))
-    client = spawn("tests.chaos.peers", "client", str(rig.running.listener_ports[0]), "w1")
+    client = spawn.module("tests.chaos.peers", "client", memory_port(rig), BEGIN, "w1")
     (held,) = rig.client.await_held("r1", 1, WAIT_SECONDS)
     kill(client)
     rig.client.await_eof("agent", timeout_seconds=WAIT_SECONDS)
@@ -114,9 +74,9 @@ def test_client_killed_with_held_responses(rig: Rig, spawn: Spawn) -> None:
     ]
 
 
-def test_suspended_client_is_no_eof(rig: Rig, spawn: Spawn) -> None:
+def test_suspended_client_is_no_eof(rig: Rig, spawn: Spawner) -> None:
     rig.client.arm(rule(pb.RULE_ACTION_HOLD))
-    client = spawn("tests.chaos.peers", "client", str(rig.running.listener_ports[0]), "w1")
+    client = spawn.module("tests.chaos.peers", "client", memory_port(rig), BEGIN, "w1")
     rig.client.await_held("r1", 1, WAIT_SECONDS)
     suspend_process(client.pid)
     with pytest.raises(InterposerError, match="1 calls still have their client"):
@@ -126,9 +86,9 @@ def test_suspended_client_is_no_eof(rig: Rig, spawn: Spawn) -> None:
     assert first_line(client) == "answer to w1"
 
 
-def test_killed_server_comes_back_after_refresh(loop: Loop, spawn: Spawn, tmp_path: Path) -> None:
+def test_killed_server_comes_back_after_refresh(loop: Loop, spawn: Spawner, tmp_path: Path) -> None:
     log = tmp_path / "requests"
-    server = spawn("tests.chaos.peers", "server", "0", str(log), "hang")
+    server = spawn.module("tests.chaos.peers", "server", "0", str(log), "hang")
     port = first_line(server)
     with rig_of(loop) as rig:
         rig.memory.stop()
@@ -140,7 +100,7 @@ def test_killed_server_comes_back_after_refresh(loop: Loop, spawn: Spawn, tmp_pa
         rig.client.await_eof("memory", timeout_seconds=WAIT_SECONDS)
         with pytest.raises(InterposerError, match="memory was not healthy within 100 ms"):
             rig.client.refresh("memory", 0.1)
-        second = spawn("tests.chaos.peers", "server", port, str(log), "answer")
+        second = spawn.module("tests.chaos.peers", "server", port, str(log), "answer")
         assert rig.client.refresh("memory", WAIT_SECONDS) >= 0
         rig.client.thaw("memory")
         assert call.code() is grpc.StatusCode.UNAVAILABLE
@@ -179,14 +139,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_interposer_process_serves_and_stops(spawn: Spawn) -> None:
+def test_interposer_process_serves_and_stops(spawn: Spawner) -> None:
     control, edge = free_port(), free_port()
     config = {
         "control": f"localhost:{control}",
         "listeners": [{"source": "agent", "target": "memory", "listen": f"127.0.0.1:{edge}"}],
         "targets": {"memory": "127.0.0.1:1"},
     }
-    process = spawn(
+    process = spawn.module(
         "chaos.interposer",
         MEMQUAL_INTERPOSER_CONFIG=json.dumps(config),
         MEMQUAL_CONTROL_TOKEN=CONTROL_TOKEN,
@@ -199,7 +159,7 @@ def test_interposer_process_serves_and_stops(spawn: Spawn) -> None:
         statistics = InterposerClient(channel, CONTROL_TOKEN).statistics()
         assert statistics.in_flight_calls == 0
         # A second one on the same ports says what is wrong.
-        second = spawn(
+        second = spawn.module(
             "chaos.interposer",
             MEMQUAL_INTERPOSER_CONFIG=json.dumps(config),
             MEMQUAL_CONTROL_TOKEN=CONTROL_TOKEN,
@@ -225,8 +185,12 @@ def test_interposer_process_serves_and_stops(spawn: Spawn) -> None:
         ),
     ],
 )
-def test_wrong_configuration_is_told_without_tokens(spawn: Spawn, config: str, words: str) -> None:
-    process = spawn("chaos.interposer", MEMQUAL_INTERPOSER_CONFIG=config, MEMQUAL_CONTROL_TOKEN="t")
+def test_wrong_configuration_is_told_without_tokens(
+    spawn: Spawner, config: str, words: str
+) -> None:
+    process = spawn.module(
+        "chaos.interposer", MEMQUAL_INTERPOSER_CONFIG=config, MEMQUAL_CONTROL_TOKEN="t"
+    )
     _, errors = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 2
     assert words in errors
