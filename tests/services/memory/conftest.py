@@ -1,68 +1,16 @@
 """A memory that is served over gRPC in this process, with a clock that the test moves."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
 import pytest
 
-from memqual.v1 import continuity_pb2, continuity_pb2_grpc, vendor_pb2_grpc
+from memqual.v1 import continuity_pb2_grpc, vendor_pb2_grpc
 from services.common import server
 from services.common.channels import open_channel
 from services.memory.process import Composition, MemorySettings, build
-from tests.services.memory.samples import START_NS
-
-DEADLINE_SECONDS = 10
-
-
-@dataclass
-class ClockOfTest:
-    """A lease clock that moves only when it is told to."""
-
-    now_ns: int = START_NS
-
-    def read(self) -> int:
-        """The reading, nanoseconds."""
-        return self.now_ns
-
-
-@dataclass(frozen=True)
-class Served:
-    """Stubs of a served memory."""
-
-    continuity: continuity_pb2_grpc.ContinuityServiceStub
-    vendor: vendor_pb2_grpc.VendorServiceStub
-    channel: grpc.Channel
-    clock: ClockOfTest
-
-    def begin(
-        self, asked: continuity_pb2.OperationSpec, incarnation: str = "life-1", call: str = "b1"
-    ) -> continuity_pb2.Decision:
-        """One Begin."""
-        request = continuity_pb2.BeginRequest(spec=asked, incarnation_id=incarnation, begin_id=call)
-        return self.continuity.Begin(request, timeout=DEADLINE_SECONDS).decision
-
-    def record(
-        self,
-        asked: continuity_pb2.OperationSpec,
-        granted: continuity_pb2.Execute,
-        receipt: continuity_pb2.Receipt,
-        incarnation: str = "life-1",
-    ) -> continuity_pb2.RecordReceiptResponse:
-        """One RecordReceipt."""
-        request = continuity_pb2.RecordReceiptRequest(
-            namespace=asked.namespace,
-            operation_id=asked.operation_id,
-            incarnation_id=incarnation,
-            attempt=granted.attempt,
-            lease_token=granted.lease_token,
-            receipt=receipt,
-        )
-        return self.continuity.RecordReceipt(request, timeout=DEADLINE_SECONDS)
-
-
-Serve = Callable[..., Served]
+from tests.services.memory.serving import ClockOfTest, Serve, Served
 
 
 @pytest.fixture

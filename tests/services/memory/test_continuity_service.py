@@ -8,7 +8,6 @@ import pytest
 
 from memqual.v1 import common_pb2, continuity_pb2
 from services.memory.model import Capability
-from tests.services.memory.conftest import DEADLINE_SECONDS, Serve, Served
 from tests.services.memory.samples import (
     LEASE_NS,
     SECOND_NS,
@@ -16,6 +15,7 @@ from tests.services.memory.samples import (
     receipt_message,
     spec,
 )
+from tests.services.memory.serving import DEADLINE_SECONDS, Serve, Served
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 

@@ -11,8 +11,22 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from memqual.v1 import common_pb2, continuity_pb2
 from services.common.canonical import digest_hex, sha256_hex
 from services.common.challenges import signing_bytes
-from tests.services.memory.conftest import DEADLINE_SECONDS, Serve, Served
-from tests.services.memory.samples import LEASE_NS, RESULT_JSON, SECOND_NS, receipt_message, spec
+from services.common.database import Database
+from services.common.errors import ServiceError
+from services.memory.decisions import DecisionRules
+from services.memory.model import Policy
+from services.memory.operations import Operations
+from services.memory.recordings import RecordingRules
+from services.memory.resolutions import Resolutions
+from tests.services.memory.samples import (
+    LEASE_NS,
+    RESULT_JSON,
+    SECOND_NS,
+    binding,
+    receipt_message,
+    spec,
+)
+from tests.services.memory.serving import DEADLINE_SECONDS, Serve, Served
 
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -187,12 +201,16 @@ def test_there_must_be_something_to_resolve(served: Served) -> None:
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
-def test_challenges_are_bounded_by_the_revisions(serve: Serve, keys: Path) -> None:
-    served = serve(keys=keys)
-    asked = spec()
-    served.begin(asked)
-    for _ in range(1_999):
-        challenge_for(served, asked)
-    with pytest.raises(grpc.RpcError) as caught:
-        challenge_for(served, asked)
-    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+def test_challenges_are_bounded_by_the_revisions(tmp_path: Path) -> None:
+    policy = Policy(max_revisions=3)
+    database = Database(tmp_path / "memory.db")
+    operations = Operations(database, DecisionRules(policy), RecordingRules())
+    resolutions = Resolutions(database, RecordingRules(), policy, {})
+    asked = binding()
+    operations.begin(asked, "life-1", "b1")
+    for _ in range(2):
+        resolutions.request(asked.namespace, asked.operation_id, "operator")
+    with pytest.raises(ServiceError) as caught:
+        resolutions.request(asked.namespace, asked.operation_id, "operator")
+    database.close()
+    assert caught.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED

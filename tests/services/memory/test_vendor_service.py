@@ -12,8 +12,8 @@ from services.common.canonical import JsonValue
 from services.common.database import Database
 from services.memory.model import Capability
 from services.memory.process import Composition
-from tests.services.memory.conftest import DEADLINE_SECONDS, ClockOfTest, Serve, Served
 from tests.services.memory.samples import LEASE_NS, receipt_message, spec
+from tests.services.memory.serving import DEADLINE_SECONDS, ClockOfTest, Serve, Served
 
 
 class RecordsOfTest:
