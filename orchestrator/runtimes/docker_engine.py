@@ -34,8 +34,8 @@ REQUEST_TIMEOUT_SECONDS = 30
 # Requests that run at the same time: a stack's services, and what watches them.
 CONNECTIONS = 24
 LOG_LINES_LIMIT = 10_000
-# Gates that keep the address of a daemon on this machine.
-_LOCAL_PREFIXES = ("http+docker://", "http+unix://", "npipe://", "unix://")
+# How the SDK writes the address of an engine on this machine: a socket, a pipe, or loopback.
+_LOCAL_PREFIXES = ("http+docker://", "http://127.0.0.1:", "http://localhost:")
 _FRACTION = re.compile(r"\.(\d+)")
 
 P = ParamSpec("P")
