@@ -316,6 +316,73 @@ def test_a_namespace_neither_sees_nor_repeats_anothers_operation(served: Served)
     )
 
 
+def state_of(
+    served: Served, asked: continuity_pb2.OperationSpec
+) -> continuity_pb2.OperationState.ValueType:
+    request = continuity_pb2.GetOperationRequest(
+        namespace=asked.namespace, operation_id=asked.operation_id
+    )
+    return served.continuity.GetOperation(request, timeout=DEADLINE_SECONDS).operation.state
+
+
+def test_an_operation_is_bound_before_it_is_granted_when_a_key_has_to_wait(
+    served: Served,
+) -> None:
+    served.begin(spec(call="earlier"))
+    served.clock.now_ns -= SECOND_NS
+    asked = spec(Capability.IDEMPOTENT)
+    decision = served.begin(asked)
+    assert (decision.wait.remaining_ms, decision.reason_code) == (1_000, "clock_behind_mark")
+    assert state_of(served, asked) == continuity_pb2.OPERATION_STATE_NEW
+    served.clock.now_ns += SECOND_NS
+    assert served.begin(asked).execute.attempt == 1
+    assert state_of(served, asked) == continuity_pb2.OPERATION_STATE_GRANTED
+
+
+def test_statuses_of_answers_are_the_contracts(served: Served) -> None:
+    asked = spec(Capability.QUERY)
+    absent = common_pb2.EFFECT_PRESENCE_ABSENT_FINAL
+    served.begin(asked)
+    served.clock.now_ns += LEASE_NS
+    question = served.begin(asked, "life-2").query
+    forged = continuity_pb2.Query(attempt=1, query_ticket="forged")
+    later = continuity_pb2.Query(attempt=2, query_ticket=question.query_ticket)
+    denied, failed = grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.FAILED_PRECONDITION
+    assert status_of(lambda: record_query(served, asked, forged, absent)) is denied
+    assert status_of(lambda: record_query(served, asked, later, absent)) is failed
+    unknown = spec(call="unknown")
+    assert (
+        status_of(lambda: record_query(served, unknown, question, absent))
+        is grpc.StatusCode.NOT_FOUND
+    )
+    for _ in range(2):
+        record_query(served, asked, question, common_pb2.EFFECT_PRESENCE_UNKNOWN)
+    assert served.begin(asked, "life-2").query == question
+
+
+def test_evidence_of_a_superseded_attempt_is_kept(serve: Serve) -> None:
+    served = serve()
+    asked = spec(Capability.IDEMPOTENT)
+    first = served.begin(asked).execute
+    served.clock.now_ns += LEASE_NS
+    second = served.begin(asked, "life-2").execute
+    late = receipt_message(asked, 1)
+    assert (
+        served.record(asked, first, late).disposition
+        == continuity_pb2.RECEIPT_DISPOSITION_EVIDENCE_ONLY
+    )
+    served = serve()
+    assert (
+        served.record(asked, first, late).disposition
+        == continuity_pb2.RECEIPT_DISPOSITION_ALREADY_RECORDED
+    )
+    assert kind(served.begin(asked, "life-3")) == "wait"
+    assert (
+        served.record(asked, second, receipt_message(asked, 2), "life-2").disposition
+        == continuity_pb2.RECEIPT_DISPOSITION_COMPLETED
+    )
+
+
 def test_renew_over_the_wire(served: Served) -> None:
     asked = spec()
     granted = served.begin(asked).execute

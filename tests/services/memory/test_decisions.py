@@ -159,6 +159,18 @@ def test_revisions_end_in_resource_exhausted_and_completion_is_exempt() -> None:
     assert memory.record_for(grant) is Disposition.COMPLETED
 
 
+def test_revisions_bound_retries_and_renewals_too() -> None:
+    memory = Memory(binding(Capability.IDEMPOTENT), DecisionRules(Policy(max_revisions=1)))
+    grant = memory.execute()
+    renewed = memory.renew(1, grant.lease_token)
+    assert isinstance(renewed, Refused)
+    assert renewed.refusal is Refusal.LIMIT
+    memory.expire()
+    retried = memory.try_begin()
+    assert isinstance(retried, Refused)
+    assert retried.refusal is Refusal.LIMIT
+
+
 def test_a_key_is_used_while_it_covers_the_whole_new_lease_from_the_first_grant() -> None:
     retention_seconds = 3 * 120 + 60
     memory = Memory(binding(Capability.IDEMPOTENT, retention_seconds=retention_seconds))

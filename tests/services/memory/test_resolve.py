@@ -129,6 +129,11 @@ def test_did_not_happen_licenses_one_attempt_and_abandon_none(serve: Serve, keys
     served.continuity.Resolve(request, timeout=DEADLINE_SECONDS)
     decision = served.begin(asked, "life-3")
     assert (decision.HasField("confirm"), decision.reason_code) == (True, "operator_abandoned")
+    get = continuity_pb2.GetOperationRequest(
+        namespace=asked.namespace, operation_id=asked.operation_id
+    )
+    record = served.continuity.GetOperation(get, timeout=DEADLINE_SECONDS).operation
+    assert (record.state, record.attempt) == (continuity_pb2.OPERATION_STATE_ABANDONED, 2)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +175,7 @@ def test_what_does_not_authorise_changes_nothing(serve: Serve, keys: Path, case:
         {"decision": continuity_pb2.OPERATOR_DECISION_UNSPECIFIED},
         {"result_json": ""},
         {"result_json": "[]"},
+        {"decision": continuity_pb2.OPERATOR_DECISION_ABANDON},
         {"challenge_id": ""},
         {"key_id": ""},
     ],
