@@ -18,7 +18,7 @@ from orchestrator.errors import PreflightError
 from orchestrator.model import Frozen
 from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
-from orchestrator.suites.continuity.expiry import NS, jump_memory_clock
+from orchestrator.suites.continuity.expiry import NS, jump_clock
 from orchestrator.vendors import LeaseMode, VendorConfig
 
 __all__ = ["PreflightReport", "examine_stack"]
@@ -84,7 +84,7 @@ def _skew(context: StackContext, vendor: VendorConfig | None) -> tuple[bool, str
     if context.describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC:
         return False, "the memory's leases run on the monotonic clock, which no fault moves"
     try:
-        receipt = jump_memory_clock(context, _PROBE_JUMP_NS)
+        receipt = jump_clock(context, "memory", _PROBE_JUMP_NS)
     except ChaosError as error:
         return False, str(error)
     assert isinstance(receipt, ClockReceipt)

@@ -177,7 +177,7 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
         case Profile.SELFTEST:
             return _selftest()
         case _:
-            # The benchmark of the paper's other axis; its retail study is scheduled by its own suite.
+            # The other axis's benchmark, and a study that its own suite schedules.
             return ()
 
 

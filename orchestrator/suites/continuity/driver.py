@@ -38,19 +38,20 @@ from orchestrator.evidence.records import (
 from orchestrator.model import ExpiryMode, Fate, FaultKind, WindowName
 from orchestrator.plan import Batch
 from orchestrator.suites.continuity.clocks import mark_memory_clock
-from orchestrator.suites.continuity.expiry import NS, jump_memory_clock, reach_lease_end
+from orchestrator.suites.continuity.expiry import NS, jump_clock, reach_lease_end
 from orchestrator.suites.continuity.preconditions import read_precondition
 from orchestrator.suites.continuity.probe import probe_completed
 from orchestrator.suites.continuity.rig import Rig, span_of
-from orchestrator.suites.continuity.workload import SHORT_RETENTION_SECONDS
+from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS
 
 __all__ = ["BatchResult", "carry_out"]
 
 _WAKES_MAX = 6
-"""Wake-ups after the lease's end: more than a memory may need for its declared uncertain answers."""
+"""Wake-ups after the lease's end: more than declared uncertain answers may need."""
 
 _WAKE_PAUSE_SECONDS = 0.1
 _HEALTHY_SECONDS = 30.0
+_BEHIND_NS = 3_600 * NS
 
 
 @dataclass(frozen=True)
@@ -193,10 +194,22 @@ class _Run:
         self._late(Fate.LATE_BEFORE_RESUME, "before_resume")
         if self.killed:
             self.context.session.swap_hosts()
+        if self.cell.fault is FaultKind.CLOCK_JUMP:
+            self._move_clock("memory", -_BEHIND_NS)
+        if self.killed:
             self.rig.wake(new_life=True)
             # The next standby starts while the new host works.
             self.context.stack.service(self.killed).start()
         self.seen.snapshots.append(self.rig.settle("live"))
+        if self.cell.fault is FaultKind.CLOCK_JUMP:
+            self._move_clock("memory", _BEHIND_NS)
+            self._wake_until_settled("clock_back", wakes=1)
+
+    def _move_clock(self, service: str, jump_ns: int) -> None:
+        receipt = jump_clock(self.context, service, jump_ns)
+        self.seen.receipts.append(receipt)
+        if service == "memory":
+            mark_memory_clock(self.context.session, self.interposer)
 
     def _expire(self) -> None:
         receipt = reach_lease_end(self.context, self.cell.expiry)
@@ -204,9 +217,9 @@ class _Run:
             self.seen.receipts.append(receipt)
         self._wake_until_settled("expired")
 
-    def _wake_until_settled(self, phase: str) -> None:
+    def _wake_until_settled(self, phase: str, wakes: int = _WAKES_MAX) -> None:
         """Wake the host until nothing waits any more, a bounded number of times."""
-        for wake in range(_WAKES_MAX):
+        for wake in range(wakes):
             if wake:
                 time.sleep(_WAKE_PAUSE_SECONDS)
             self.rig.wake(new_life=False)
@@ -225,16 +238,15 @@ class _Run:
             return
         self.step = f"release_{point}"
         if fate is Fate.LATE_AFTER_KEY_END:
-            jump_ns = (SHORT_RETENTION_SECONDS + 1) * NS
-            self.seen.receipts.append(jump_memory_clock(self.context, jump_ns))
-            mark_memory_clock(self.context.session, self.interposer)
+            # The key ends at the destination, which counts from its first commit.
+            self._move_clock("destination", (LONG_RETENTION_SECONDS + 1) * NS)
         kept = self.seen.receipts[0]
         assert isinstance(kept, KillReceipt)
         self.seen.receipts[0] = release_late(
             kept, self.plan, self.interposer, fate=MessageFate.DELIVER, point=point
         )
         if fate is not Fate.LATE_BEFORE_RESUME:
-            self.seen.snapshots.append(self.rig.settle("late"))
+            self._wake_until_settled("late", wakes=1)
 
     def _restore_standby(self) -> None:
         if self.killed:

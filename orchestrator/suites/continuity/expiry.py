@@ -11,13 +11,13 @@ import time
 
 from chaos.faults import ClockJump
 from chaos.receipts import ClockReading, FaultReceipt
-from memqual.v1 import vendor_pb2
+from memqual.v1 import destination_pb2, vendor_pb2
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 from orchestrator.model import ExpiryMode
 from orchestrator.suites.continuity.clocks import mark_memory_clock
 
-__all__ = ["jump_memory_clock", "reach_lease_end"]
+__all__ = ["jump_clock", "reach_lease_end"]
 
 NS = 1_000_000_000
 _MARGIN_SECONDS = 1.0
@@ -34,7 +34,7 @@ def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | N
     lease_seconds = context.describe.limits.lease_seconds
     mark_memory_clock(context.session, context.interposer)
     if mode is ExpiryMode.SKEWED:
-        receipt = jump_memory_clock(context, (lease_seconds + 1) * NS)
+        receipt = jump_clock(context, "memory", (lease_seconds + 1) * NS)
     else:
         receipt = None
         _wait(context, lease_seconds + _MARGIN_SECONDS)
@@ -42,14 +42,19 @@ def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | N
     return receipt
 
 
-def jump_memory_clock(context: StackContext, jump_ns: int) -> FaultReceipt:
-    """Move the memory's wall clock once, on top of what it is set to already.
+def jump_clock(context: StackContext, service: str, jump_ns: int) -> FaultReceipt:
+    """Move a service's wall clock once, on top of what it is set to already.
+
+    Args:
+        context: The stack.
+        service: `memory` or `destination`.
+        jump_ns: By how much; negative: backward.
 
     Raises:
         FaultNotPossible, ClockError: It cannot be set here.
     """
-    fault = ClockJump(jump_ns, lambda: _clock(context))
-    return fault.inject(context.stack.service("memory")).lift()
+    fault = ClockJump(jump_ns, lambda: _clock(context, service))
+    return fault.inject(context.stack.service(service)).lift()
 
 
 def _wait(context: StackContext, seconds: float) -> None:
@@ -72,10 +77,14 @@ def _wait(context: StackContext, seconds: float) -> None:
 
 
 def _lease_clock_ns(context: StackContext, monotonic: bool) -> int:
-    clock = _clock(context)
+    clock = _clock(context, "memory")
     return clock.monotonic_ns if monotonic else clock.wall_unix_ns
 
 
-def _clock(context: StackContext) -> ClockReading:
-    clock = context.session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
+def _clock(context: StackContext, service: str) -> ClockReading:
+    session = context.session
+    if service == "destination":
+        clock = session.destination_audit.ReadClock(destination_pb2.ReadClockRequest()).clock
+    else:
+        clock = session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
     return ClockReading(wall_unix_ns=clock.wall_unix_ns, monotonic_ns=clock.monotonic_ns)
