@@ -1,0 +1,106 @@
+"""What a category of the Memory Integrity Benchmark is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memqual.v1 import memory_pb2, vendor_pb2
+from orchestrator.suites.integrity.calls import ContractBreach, Script
+from orchestrator.suites.integrity.cases import TrialCase
+from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings
+from orchestrator.suites.integrity.declared import Declared, NotRun
+from orchestrator.suites.integrity.steps import Offered
+
+__all__ = ["Category", "Scene", "applies_always", "contract_check", "is_record", "told_apart"]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One trial as its script sees it.
+
+    Attributes:
+        case: What is said and asked.
+        namespace: The trial's own partition of the memory.
+        declared: What the memory declares.
+        reviewed: Whether the run has a reviewer whose key the memory was given.
+        findings: Where conclusions go.
+    """
+
+    case: TrialCase
+    namespace: str
+    declared: Declared
+    reviewed: bool
+    findings: Findings
+
+
+def applies_always(declared: Declared) -> NotRun | None:
+    """For categories that need nothing beyond their capabilities."""
+    return None
+
+
+@dataclass(frozen=True)
+class Category:
+    """One category.
+
+    Attributes:
+        letter: Its letter in the benchmark.
+        title: Its name for people.
+        needs: Capabilities without which it is N/R.
+        checks: Its assertions; the contract's first.
+        build: The case of a trial's seed.
+        script: The calls and conclusions of one trial.
+        limits: What else makes it N/R for a memory.
+    """
+
+    letter: str
+    title: str
+    needs: tuple[vendor_pb2.Capability.ValueType, ...]
+    checks: tuple[CheckSpec, ...]
+    build: Callable[[int], TrialCase]
+    script: Callable[[Scene], Script]
+    limits: Callable[[Declared], NotRun | None] = applies_always
+
+    @property
+    def contract(self) -> CheckSpec:
+        """The check that there were answers to judge."""
+        return self.checks[0]
+
+    def not_run(self, declared: Declared) -> NotRun | None:
+        """Why it does not apply to a memory; None when it does."""
+        return declared.lacks(self.needs) or self.limits(declared)
+
+
+def contract_check(letter: str) -> CheckSpec:
+    """The first check of every category."""
+    return CheckSpec(letter, Column.CONTRACT, 1, "every call is answered as the contract says")
+
+
+def is_record(
+    entry: memory_pb2.Hit | memory_pb2.MemoryRecord,
+    sought: Offered,
+    others: Sequence[Offered],
+    nonce: str,
+) -> bool:
+    """Whether what the memory shows is the sought record, or was made out of it.
+
+    Native ids decide. The text decides only where there is no id to go by: the memory gave none,
+    or it shows an id that this trial was never told of, in a namespace where nobody else wrote.
+    """
+    if sought.record_id and entry.record_id == sought.record_id:
+        return True
+    if entry.record_id and any(entry.record_id == other.record_id for other in others):
+        return False
+    if sought.record_id and sought.record_id in entry.lineage:
+        return True
+    return nonce in _text(entry).lower()
+
+
+def told_apart(step: str, first: Offered, second: Offered) -> None:
+    """Raises ContractBreach when two different texts got one id: nothing could be attributed."""
+    if first.record_id and first.record_id == second.record_id:
+        raise ContractBreach(step, "two different texts got the same record id")
+
+
+def _text(entry: memory_pb2.Hit | memory_pb2.MemoryRecord) -> str:
+    return entry.content if isinstance(entry, memory_pb2.Hit) else entry.observation.content

@@ -1,0 +1,213 @@
+"""The raw lines of a job: what was asked and answered, in order, and nothing concluded (DESIGN §8).
+
+`integrity/<job id>.jsonl` begins with one JobLine; each trial's CallLines follow in the order of
+its calls, trials in the order of the job; a HealthLine ends the file where the memory's health had
+to be looked at. Requests and responses are protobuf JSON with the contract's field names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, TypeAlias
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+
+from orchestrator.errors import EvidenceError
+from orchestrator.model import Frozen
+from orchestrator.plan import Member
+
+__all__ = [
+    "CallLine",
+    "HealthLine",
+    "JobLine",
+    "JobLines",
+    "KeyEntry",
+    "evidence_error",
+    "message_from_fields",
+    "message_to_fields",
+    "parse_job",
+    "raw_file_name",
+    "to_lines",
+]
+
+FORMAT_VERSION: Literal[1] = 1
+
+
+class KeyEntry(Frozen):
+    """A reviewer's public key as the memory's key file has it."""
+
+    key_id: str
+    principal: str
+    public_key_base64: str
+
+
+class JobLine(Frozen):
+    """What the job was.
+
+    Attributes:
+        line: Kind of the line.
+        version: Version of this format.
+        job_id: Names the file.
+        subject: `vendor` or `control:<flaw>`.
+        category: Letter of the category.
+        describe: The memory's DescribeResponse before the first trial.
+        reviewer_keys: Keys that the memory was given; empty without a reviewer.
+        trials: The trials, each with its namespace as workflow id.
+    """
+
+    line: Literal["job"] = "job"
+    version: Literal[1] = FORMAT_VERSION
+    job_id: str
+    subject: str
+    category: str
+    describe: dict[str, JsonValue]
+    reviewer_keys: tuple[KeyEntry, ...]
+    trials: tuple[Member, ...]
+
+
+class CallLine(Frozen):
+    """One call and what came of it.
+
+    Attributes:
+        line: Kind of the line.
+        trial_id: Its trial.
+        position: Place in the trial, from 0.
+        step: Step of the script.
+        method: Method of the contract.
+        request: The request.
+        status: Name of the gRPC status.
+        details: The status's text, at most 1,024 characters.
+        responses: The response, or the messages of a stream.
+        overflow: The stream was cut and is not kept.
+        retried: UNAVAILABLE means "try again", and so it was: the next line is the same call.
+        started_mono_ns: Monotonic clock of this machine.
+        ended_mono_ns: The same at the end.
+    """
+
+    line: Literal["call"] = "call"
+    trial_id: str
+    position: int
+    step: str
+    method: str
+    request: dict[str, JsonValue]
+    status: str
+    details: str = ""
+    responses: tuple[dict[str, JsonValue], ...] = ()
+    overflow: bool = False
+    retried: bool = False
+    started_mono_ns: int
+    ended_mono_ns: int
+
+
+class HealthLine(Frozen):
+    """The memory was asked for its health after a call had failed, and was healthy.
+
+    Attributes:
+        line: Kind of the line.
+        healthy_after_ms: How long that took.
+    """
+
+    line: Literal["health"] = "health"
+    healthy_after_ms: int
+
+
+RawLine: TypeAlias = JobLine | CallLine | HealthLine
+_LINE: TypeAdapter[RawLine] = TypeAdapter(Annotated[RawLine, Field(discriminator="line")])
+
+
+class JobLines(Frozen):
+    """A job's lines, sorted by what they are.
+
+    Attributes:
+        job: The first line.
+        calls: Each trial's calls in order, by trial id.
+        health: The last line, if there is one.
+    """
+
+    job: JobLine
+    calls: dict[str, tuple[CallLine, ...]]
+    health: HealthLine | None = None
+
+
+def raw_file_name(job_id: str) -> str:
+    """Path of a job's lines in the bundle."""
+    return f"integrity/{job_id}.jsonl"
+
+
+def to_lines(job: JobLines) -> tuple[str, ...]:
+    """A job as lines, without newlines."""
+    lines: list[RawLine] = [job.job]
+    for member in job.job.trials:
+        lines.extend(job.calls.get(member.trial_id, ()))
+    if job.health is not None:
+        lines.append(job.health)
+    return tuple(line.model_dump_json() for line in lines)
+
+
+def parse_job(lines: Iterable[str]) -> JobLines:
+    """Read a job's lines back.
+
+    Raises:
+        EvidenceError: They are not what a job writes.
+    """
+    parsed = [_parse(line, number) for number, line in enumerate(lines, start=1)]
+    if not parsed or not isinstance(parsed[0], JobLine):
+        raise evidence_error("the first line of an integrity file describes no job")
+    job, health = parsed[0], None
+    rest: Sequence[RawLine] = parsed[1:]
+    if rest and isinstance(rest[-1], HealthLine):
+        health = rest[-1]
+        rest = rest[:-1]
+    calls: dict[str, list[CallLine]] = {member.trial_id: [] for member in job.trials}
+    if len(calls) != len(job.trials):
+        raise evidence_error(f"job {job.job_id} names a trial twice")
+    for line in rest:
+        if not isinstance(line, CallLine):
+            raise evidence_error(f"job {job.job_id} has a line that does not belong there")
+        if line.trial_id not in calls or line.position != len(calls[line.trial_id]):
+            raise evidence_error(f"a call of trial {line.trial_id!r} is missing or out of order")
+        calls[line.trial_id].append(line)
+    return JobLines(
+        job=job, calls={name: tuple(of_trial) for name, of_trial in calls.items()}, health=health
+    )
+
+
+def message_to_fields(message: Message) -> dict[str, JsonValue]:
+    """A message as protobuf JSON with the contract's field names."""
+    fields: dict[str, JsonValue] = json_format.MessageToDict(
+        message, preserving_proto_field_name=True
+    )
+    return fields
+
+
+def message_from_fields(fields: dict[str, JsonValue], kind: type[Message], where: str) -> Message:
+    """Read a message back.
+
+    Raises:
+        EvidenceError: The fields are no such message.
+    """
+    message = kind()
+    try:
+        json_format.ParseDict(fields, message)
+    except json_format.ParseError as error:
+        raise evidence_error(f"{where} is no {kind.__name__}: {error}") from error
+    return message
+
+
+def evidence_error(diagnosis: str) -> EvidenceError:
+    """The error of lines that no run wrote."""
+    return EvidenceError(
+        f"Integrity evidence does not fit: {diagnosis}.",
+        next_step="The bundle was altered or is of another version: run `memqual verify`.",
+    )
+
+
+def _parse(line: str, number: int) -> RawLine:
+    try:
+        return _LINE.validate_json(line)
+    except ValidationError as error:
+        raise evidence_error(
+            f"line {number} has {error.error_count()} fields that do not fit"
+        ) from error
