@@ -7,6 +7,7 @@ import pytest
 
 from memqual.v1 import agent_pb2, common_pb2, continuity_pb2, destination_pb2, observer_pb2
 from services.agent.calls import DECISIONS_A_WAKE_UP
+from services.agent.checkpoints import CheckpointFiles
 from services.common.canonical import operation_id, sha256_hex
 from tests.services.agent.fakes import LEASE_MS, NOW_UNIX_NS, TOOLS, World, decision
 from tests.services.agent.hosts import TOKEN, HostClient, local_host, workflow
@@ -214,7 +215,9 @@ def test_wait_parks_and_a_wake_up_asks_again(around: World, host: HostClient) ->
     assert len({begin.begin_id for begin in begins(around)}) == 3
 
 
-def test_confirm_interrupts_and_every_wake_up_asks_once(around: World, host: HostClient) -> None:
+def test_confirm_interrupts_and_every_wake_up_asks_once(
+    around: World, host: HostClient, tmp_path: Path
+) -> None:
     confirm = decision("outcome_unknown", confirm=continuity_pb2.Confirm())
     around.memory.scripts["w"].extend([confirm] * 4)
     found = run(host)
@@ -224,6 +227,9 @@ def test_confirm_interrupts_and_every_wake_up_asks_once(around: World, host: Hos
         host.resume("w")
         found = host.settled("w")[0]
     assert invokes(around) == []
+    writes = CheckpointFiles(tmp_path).read("w").saved.pending_writes or ()
+    # The graph itself was resumed, three times, and stands at a fourth interrupt.
+    assert ["wake-up"] * 3 in [value for _, channel, value in writes if channel == "__resume__"]
     host.resume("w")
     assert host.settled("w")[0].state == COMPLETED
     assert len(invokes(around)) == 1

@@ -1,6 +1,7 @@
 """The two services: what they refuse, the barriers, and the wake-ups."""
 
 import json
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from memqual.v1 import agent_pb2
+from services.agent import __main__ as entry
 from services.agent import clients
-from services.agent.checkpoints import CheckpointFiles
+from services.agent.checkpoints import CheckpointFiles, WorkflowSaver
 from services.common.canonical import canonical_json
+from services.common.settings import run as run_service
 from tests.services.agent.fakes import World
 from tests.services.agent.hosts import HostClient, local_host, process_host, workflow
 
@@ -218,6 +221,27 @@ def test_after_the_checkpoint_the_result_and_its_writes_are_durable(
     assert host.settled("w")[0].state == COMPLETED
 
 
+def test_after_the_checkpoint_is_after_writes_that_are_slow(
+    host: HostClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed: list[str] = []
+    put_writes = WorkflowSaver.put_writes
+
+    def slow(saver: WorkflowSaver, *arguments: Any) -> None:
+        # Long enough for a checkpoint on another thread to overtake, if one could.
+        time.sleep(0.2)
+        put_writes(saver, *arguments)
+        committed.extend(channel for channel, _ in arguments[1])
+
+    monkeypatch.setattr(WorkflowSaver, "put_writes", slow)
+    host.arm(AFTER, "w")
+    host.start(workflow("w"))
+    host.await_barrier(AFTER, 1)
+    assert "results" in committed
+    host.release(AFTER)
+    assert host.settled("w")[0].state == COMPLETED
+
+
 def test_a_barrier_stops_a_workflow_once(around: World, host: HostClient) -> None:
     host.arm(BEFORE, "w")
     host.start(workflow("w", agent_pb2.ARM_MEMORY, ["publish", "lookup"]))
@@ -318,3 +342,18 @@ def test_a_host_that_is_told_to_stop_does_so_whatever_it_is_doing(
     assert "stopped" in {line["event"] for line in lines}
     causes = {line["workflow"]: line["cause"] for line in lines if "cause" in line}
     assert causes == dict.fromkeys(("calling", "standing"), "CANCELLED: the host stops")
+
+
+@pytest.mark.parametrize("missing", ["MEMQUAL_MEMORY_ADDRESS", "MEMQUAL_DATA_DIR"])
+def test_a_host_without_its_settings_ends_with_wrong_usage(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
+) -> None:
+    for name in ("MEMORY_ADDRESS", "DESTINATION_ADDRESS", "LISTEN", "AUDIT_LISTEN"):
+        monkeypatch.setenv(f"MEMQUAL_{name}", "127.0.0.1:0")
+    monkeypatch.setenv("MEMQUAL_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv(missing, "")
+    # Logging is the process's; this one belongs to the tests.
+    monkeypatch.setattr(entry, "configure", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        run_service(entry.main)
+    assert ended.value.code == 2
