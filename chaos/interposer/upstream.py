@@ -16,15 +16,28 @@ from grpc_health.v1 import health_pb2
 
 from chaos.interposer.calls import MetadataPairs, Outcome
 from chaos.interposer.limits import (
+    CONNECT_MS,
     HEALTH_CHECK_SECONDS,
     MESSAGE_BYTES_MAX,
     REFRESH_WAIT_MAX_SECONDS,
     REFRESH_WAIT_MIN_SECONDS,
+    RESOLVE_AGAIN_MS,
     UPSTREAM_SECONDS,
 )
-from services.common.channels import open_aio_channel
+from services.common.channels import CHANNEL_OPTIONS
 
 __all__ = ["HealthProof", "NotHealthy", "Upstream", "close_all", "pairs"]
+
+# gRPC takes the smallest reconnect backoff for the time that one attempt to connect may take. On a
+# busy machine a handshake needs longer than the backoff that is wanted between two attempts.
+CONNECT_OPTIONS = (
+    *(
+        (name, CONNECT_MS if name == "grpc.min_reconnect_backoff_ms" else value)
+        for name, value in CHANNEL_OPTIONS
+    ),
+    # A target that somebody restarts by hand, without a Refresh, is found again, too.
+    ("grpc.dns_min_time_between_resolutions_ms", RESOLVE_AGAIN_MS),
+)
 
 HEALTH_METHOD = "/grpc.health.v1.Health/Check"
 # A status with one of these codes acknowledges nothing: the connection was lost, or may have been.
@@ -73,7 +86,7 @@ class Upstream:
     def channel(self) -> grpc.aio.Channel:
         """The current channel; opened at the first use."""
         if self._channel is None:
-            self._channel = open_aio_channel(self._address)
+            self._channel = _open(self._address)
         return self._channel
 
     async def call(
@@ -140,7 +153,7 @@ class Upstream:
             await self._channel.close()
 
     async def _replace_channel(self) -> HealthProof:
-        fresh = open_aio_channel(self._address)
+        fresh = _open(self._address)
         try:
             proof = await _check_health(fresh)
         except BaseException:
@@ -160,6 +173,10 @@ class Upstream:
         _log.info(
             "target_not_healthy", target=self.name, tries=state.attempt_number, cause=str(cause)
         )
+
+
+def _open(address: str) -> grpc.aio.Channel:
+    return grpc.aio.insecure_channel(address, options=CONNECT_OPTIONS)
 
 
 async def _check_health(channel: grpc.aio.Channel) -> HealthProof:

@@ -15,8 +15,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from chaos.client import InterposerClient
 from chaos.interposer.config import InterposerConfig, ListenerConfig
 from chaos.interposer.server import RunningInterposer, start
+from chaos.interposer.upstream import CONNECT_OPTIONS
 from memqual.v1 import interposer_pb2 as pb
-from services.common.channels import CallMetadata, open_channel
+from services.common.channels import CallMetadata
 
 BEGIN = "/memqual.v1.ContinuityService/Begin"
 INVOKE = "/memqual.v1.DestinationService/Invoke"
@@ -29,6 +30,11 @@ STANDBY_TOKEN = "standby-token"
 WAIT_SECONDS = 20.0
 
 Answer = Callable[[bytes, grpc.ServicerContext], bytes]
+
+
+def open_channel(port: int) -> grpc.Channel:
+    """A channel that also connects while this machine is busy with other tests."""
+    return grpc.insecure_channel(f"127.0.0.1:{port}", options=CONNECT_OPTIONS)
 
 
 def wait_for(holds: Callable[[], bool], what: str) -> None:
@@ -205,8 +211,8 @@ def rig_of(loop: Loop, **targets: Target) -> Iterator[Rig]:
     for target in all_targets.values():
         target.start()
     running = loop.run(start(interposer_config(all_targets), CONTROL_TOKEN))
-    channels = [open_channel(f"127.0.0.1:{port}") for port in running.listener_ports]
-    control = open_channel(f"127.0.0.1:{running.control_port}")
+    channels = [open_channel(port) for port in running.listener_ports]
+    control = open_channel(running.control_port)
     try:
         yield Rig(
             targets=all_targets,

@@ -8,15 +8,15 @@ from typing import Any
 
 import grpc
 
-from services.common.channels import CallMetadata, open_channel
-from tests.chaos.harness import AGENT_TOKEN, Target
+from services.common.channels import CallMetadata
+from tests.chaos.harness import AGENT_TOKEN, Target, open_channel
 
 CALL_SECONDS = 60.0
 
 
 def run_client(port: str, method: str, *workflows: str) -> None:
     """Makes one call a workflow, all at once, and prints each answer."""
-    with open_channel(f"127.0.0.1:{port}") as channel:
+    with open_channel(int(port)) as channel:
         call_method: Any = channel.unary_unary(method)
         calls = [
             call_method.future(

@@ -1,8 +1,10 @@
 """What goes in comes out: bytes, metadata, deadlines, statuses, streams, tokens, sizes."""
 
+import contextlib
 import hashlib
 import socket
 import threading
+import time
 from typing import Any
 
 import grpc
@@ -202,6 +204,30 @@ def test_too_long_request_is_refused(rig: Rig) -> None:
         call = rig.call(b"z" * (MESSAGE_BYTES_MAX + 1), channel=channel)
         assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert rig.memory.received == []
+
+
+def test_slow_handshake_of_a_target_is_waited_for(rig: Rig) -> None:
+    """A connection that takes longer than the reconnect backoff, as on a busy machine."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65_536):
+                sink.sendall(data)
+
+    def relay() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = listening.accept()
+                time.sleep(0.3)
+                far = socket.create_connection(("127.0.0.1", rig.memory.port))
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=relay, daemon=True).start()
+    rig.running._state.upstreams["memory"]._address = f"127.0.0.1:{listening.getsockname()[1]}"
+    assert rig.call(b"x").result() == b"answer to x"
+    listening.close()
 
 
 def test_target_down_fails_at_once(rig: Rig) -> None:

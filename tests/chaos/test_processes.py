@@ -11,7 +11,6 @@ import pytest
 from chaos.client import Fate, InterposerClient
 from chaos.errors import InterposerError
 from memqual.v1 import interposer_pb2 as pb
-from services.common.channels import open_channel
 from services.common.platform import resume_process, suspend_process, terminate_process
 from tests.chaos.harness import (
     BEGIN,
@@ -21,6 +20,7 @@ from tests.chaos.harness import (
     Rig,
     Target,
     health_status,
+    open_channel,
     rig_of,
     rule,
     wait_for,
@@ -154,7 +154,7 @@ def test_interposer_process_serves_and_stops(spawn: Spawner) -> None:
     assert process.stderr is not None
     ready = json.loads(process.stderr.readline())
     assert ready["event"] == "interposer_ready"
-    with open_channel(f"127.0.0.1:{control}") as channel:
+    with open_channel(control) as channel:
         assert health_status(channel, token=CONTROL_TOKEN) == 1
         statistics = InterposerClient(channel, CONTROL_TOKEN).statistics()
         assert statistics.in_flight_calls == 0
