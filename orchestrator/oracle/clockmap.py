@@ -1,0 +1,209 @@
+"""The memory's lease clock as a function of the interposer's clock, with bounds (DESIGN §5, §6).
+
+The evaluator reads the memory's clocks (`VendorService.Now`) and marks each reading in the trace.
+Readings that agree form a segment in which the lease clock runs at the interposer's rate; where two
+readings disagree the clock was set in between, and from the first of them until the second both
+segments are possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from memqual.v1 import interposer_pb2, vendor_pb2
+from orchestrator.oracle.errors import ViewError
+from orchestrator.oracle.zone import UNBOUNDED
+
+__all__ = ["ClockMap", "ClockReading", "ClockSegment", "readings_from_trace"]
+
+AGREEMENT_NS = 5_000_000
+"""Readings whose offsets differ by less are of one segment: no fault sets a clock by so little."""
+
+AGREEMENT_PARTS_PER_MILLION = 500
+"""How fast a wall clock is slewed at most; added to the above for the time between readings."""
+
+_NOW_METHOD = "/memqual.v1.VendorService/Now"
+
+
+class _MemoryClockMark(BaseModel):
+    """The evaluator's mark for one reading of the memory's clocks; times in nanoseconds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wall_unix_ns: int
+    monotonic_ns: int
+    asked_mono_ns: int
+    answered_mono_ns: int
+
+
+class _MarkKind(BaseModel):
+    """What every mark has."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: str = ""
+    service: str = ""
+
+
+@dataclass(frozen=True)
+class ClockReading:
+    """One reading of the memory's lease clock.
+
+    Attributes:
+        asked_ns: Interposer time before which the reading was not taken.
+        answered_ns: Interposer time after which the reading was not taken.
+        value_ns: The lease clock at an instant between the two.
+    """
+
+    asked_ns: int
+    answered_ns: int
+    value_ns: int
+
+    @property
+    def low_offset_ns(self) -> int:
+        """Least possible difference of lease clock and interposer clock."""
+        return self.value_ns - self.answered_ns
+
+    @property
+    def high_offset_ns(self) -> int:
+        """Greatest possible difference of lease clock and interposer clock."""
+        return self.value_ns - self.asked_ns
+
+
+@dataclass(frozen=True)
+class ClockSegment:
+    """A time in which the lease clock is the interposer's clock plus an offset within bounds.
+
+    Attributes:
+        first_ns: First interposer time at which the segment can hold.
+        last_ns: Last interposer time at which it can hold.
+        low_ns: Least offset.
+        high_ns: Greatest offset.
+    """
+
+    first_ns: int
+    last_ns: int
+    low_ns: int
+    high_ns: int
+
+
+@dataclass(frozen=True)
+class ClockMap:
+    """The lease clock over a whole trial: segments in order of time, at least one.
+
+    Neighbouring segments overlap where it is not known when the clock was set; it never goes back
+    to an earlier one.
+    """
+
+    segments: tuple[ClockSegment, ...]
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            raise ViewError("the memory's clock was never read, so no lease can be timed")
+
+    @classmethod
+    def from_readings(cls, readings: Iterable[ClockReading]) -> Self:
+        """Builds the map.
+
+        Raises:
+            ViewError: No reading, or one that was answered before it was asked.
+        """
+        groups: list[list[ClockReading]] = []
+        for reading in sorted(readings, key=lambda item: item.asked_ns):
+            if reading.answered_ns < reading.asked_ns:
+                raise ViewError("a clock reading was answered before it was asked")
+            if groups and _agree(groups[-1][-1], reading):
+                groups[-1].append(reading)
+            else:
+                groups.append([reading])
+        return cls(tuple(_segment(groups, index) for index in range(len(groups))))
+
+    @property
+    def jumps_back(self) -> bool:
+        """Whether the clock was set back at least once."""
+        return any(
+            later.low_ns < earlier.high_ns
+            for index, later in enumerate(self.segments)
+            for earlier in self.segments[:index]
+        )
+
+
+def _segment(groups: Sequence[Sequence[ClockReading]], index: int) -> ClockSegment:
+    group = groups[index]
+    before = groups[index - 1][-1] if index else None
+    after = groups[index + 1][0] if index + 1 < len(groups) else None
+    return ClockSegment(
+        first_ns=-UNBOUNDED if before is None else before.asked_ns + 1,
+        last_ns=UNBOUNDED if after is None else after.answered_ns - 1,
+        low_ns=min(reading.low_offset_ns for reading in group),
+        high_ns=max(reading.high_offset_ns for reading in group),
+    )
+
+
+def _agree(left: ClockReading, right: ClockReading) -> bool:
+    drift = (right.answered_ns - left.asked_ns) * AGREEMENT_PARTS_PER_MILLION // 1_000_000
+    slack = AGREEMENT_NS + drift
+    return (
+        left.low_offset_ns <= right.high_offset_ns + slack
+        and right.low_offset_ns <= left.high_offset_ns + slack
+    )
+
+
+def readings_from_trace(
+    records: Sequence[interposer_pb2.TraceRecord], lease_clock: vendor_pb2.LeaseClock.ValueType
+) -> tuple[ClockReading, ...]:
+    """The readings of the memory's lease clock that a trace holds.
+
+    The evaluator's marks are used; a trace without any (a recording of another tool) is read
+    through the `Now` calls that passed the interposer.
+
+    Args:
+        records: Trace records in order of sequence.
+        lease_clock: Which of the two clocks the memory's leases run on, as declared.
+
+    Raises:
+        ViewError: A mark of this kind is malformed.
+    """
+    wall = lease_clock != vendor_pb2.LEASE_CLOCK_MONOTONIC
+    marks = tuple(_mark_readings(records, wall))
+    return marks or tuple(_now_readings(records, wall))
+
+
+def _mark_readings(
+    records: Iterable[interposer_pb2.TraceRecord], wall: bool
+) -> Iterable[ClockReading]:
+    for record in records:
+        if record.kind != interposer_pb2.TRACE_KIND_MARK:
+            continue
+        try:
+            kind = _MarkKind.model_validate_json(record.mark_json)
+            if kind.kind != "memory_clock" or kind.service not in ("", "memory"):
+                continue
+            mark = _MemoryClockMark.model_validate_json(record.mark_json)
+        except ValidationError as error:
+            raise ViewError(f"trace record {record.sequence} is no readable mark") from error
+        value = mark.wall_unix_ns if wall else mark.monotonic_ns
+        yield ClockReading(mark.asked_mono_ns, mark.answered_mono_ns, value)
+
+
+def _now_readings(
+    records: Iterable[interposer_pb2.TraceRecord], wall: bool
+) -> Iterable[ClockReading]:
+    asked: dict[int, int] = {}
+    for record in records:
+        if record.method != _NOW_METHOD or record.edge.target != "memory":
+            continue
+        if record.kind == interposer_pb2.TRACE_KIND_REQUEST_FORWARDED:
+            asked[record.call_id] = record.monotonic_ns
+        elif (
+            record.kind == interposer_pb2.TRACE_KIND_RESPONSE_RECEIVED
+            and record.status_code == 0
+            and record.call_id in asked
+        ):
+            clock = vendor_pb2.NowResponse.FromString(record.payload).clock
+            value = clock.wall_unix_ns if wall else clock.monotonic_ns
+            yield ClockReading(asked.pop(record.call_id), record.monotonic_ns, value)

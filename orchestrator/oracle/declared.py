@@ -1,0 +1,66 @@
+"""What a memory declares, as far as the oracle depends on it (DESIGN §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from memqual.v1 import vendor_pb2
+
+__all__ = ["DEFAULT_UNCERTAIN_BOUND", "NANOSECONDS", "DeclaredMemory"]
+
+NANOSECONDS = 1_000_000_000
+
+DEFAULT_UNCERTAIN_BOUND = 10
+"""Answers ABSENT_UNCERTAIN after which CONFIRM is owed, where the memory declares no bound."""
+
+
+@dataclass(frozen=True)
+class DeclaredMemory:
+    """The declaration that a memory is measured by.
+
+    Attributes:
+        continuity: ContinuityService is served.
+        lease_ns: Length of a fresh lease; 0 when not declared.
+        wall_clock: Leases run on the wall clock; otherwise on the monotonic one.
+        begin_replay: (incarnation, begin id) replays EXECUTE.
+        final_absence: ABSENT_FINAL licenses a new EXECUTE.
+        decision_peek: Peek is served.
+        max_uncertain: Answers ABSENT_UNCERTAIN after which CONFIRM is owed.
+        key_margin_ns: Safety margin before a key's end.
+        max_attempts: Attempts of one operation; 0 for no bound.
+        max_renewals: Renewals of one attempt; 0 for no bound.
+    """
+
+    continuity: bool = True
+    lease_ns: int = 120 * NANOSECONDS
+    wall_clock: bool = True
+    begin_replay: bool = True
+    final_absence: bool = True
+    decision_peek: bool = False
+    max_uncertain: int = DEFAULT_UNCERTAIN_BOUND
+    key_margin_ns: int = 0
+    max_attempts: int = 0
+    max_renewals: int = 0
+
+    @classmethod
+    def from_describe(cls, response: vendor_pb2.DescribeResponse) -> Self:
+        """Reads a declaration as it was answered; what is missing counts as not declared."""
+        supported = {
+            entry.capability
+            for entry in response.capabilities
+            if entry.status == vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+        }
+        limits = response.limits
+        return cls(
+            continuity=vendor_pb2.CAPABILITY_CONTINUITY in supported,
+            lease_ns=limits.lease_seconds * NANOSECONDS,
+            wall_clock=response.lease_clock != vendor_pb2.LEASE_CLOCK_MONOTONIC,
+            begin_replay=vendor_pb2.CAPABILITY_BEGIN_REPLAY in supported,
+            final_absence=vendor_pb2.CAPABILITY_FINAL_ABSENCE in supported,
+            decision_peek=vendor_pb2.CAPABILITY_DECISION_PEEK in supported,
+            max_uncertain=limits.max_uncertain_queries or DEFAULT_UNCERTAIN_BOUND,
+            key_margin_ns=limits.key_margin_seconds * NANOSECONDS,
+            max_attempts=limits.max_attempts_per_operation,
+            max_renewals=limits.max_renewals,
+        )

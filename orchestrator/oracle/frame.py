@@ -1,0 +1,25 @@
+"""What stays the same while one operation's calls are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.oracle.clockmap import ClockMap
+from orchestrator.oracle.declared import DeclaredMemory
+
+__all__ = ["Frame"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The operation and the memory that it is asked of.
+
+    Attributes:
+        operation_id: The operation.
+        clock: The memory's lease clock over the trial.
+        declared: What the memory declares.
+    """
+
+    operation_id: str
+    clock: ClockMap
+    declared: DeclaredMemory

@@ -1,0 +1,253 @@
+"""Follows every world that a correct memory can be in, call by call (DESIGN §6).
+
+Calls overlap, and some are never answered, so their order is not told. A configuration is a world
+together with the calls that were forwarded and not taken yet. When a call's answer is seen, every
+pending call may have been taken before it, in any order; the call itself has been taken. This is
+just-in-time linearization; `Step` holds what it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.oracle.decisions import begin_outcomes, peek_outcomes
+from orchestrator.oracle.errors import OracleLimitError
+from orchestrator.oracle.frame import Frame
+from orchestrator.oracle.messages import (
+    BeginAsked,
+    PeekAsked,
+    QueryAsked,
+    ReceiptAsked,
+    RenewAsked,
+)
+from orchestrator.oracle.outcomes import Outcome, matched
+from orchestrator.oracle.recordings import (
+    query_outcomes,
+    receipt_outcomes,
+    renew_outcomes,
+    resolve_outcomes,
+)
+from orchestrator.oracle.view import Call
+from orchestrator.oracle.worlds import World, first_world
+from orchestrator.oracle.zone import Instant
+
+__all__ = [
+    "MAX_CONFIGURATIONS",
+    "Candidate",
+    "Configuration",
+    "Early",
+    "Explorer",
+    "Step",
+    "in_order_of_answers",
+    "outcomes",
+]
+
+MAX_CONFIGURATIONS = 20_000
+"""More possible worlds than this are not followed: the trial is an ERROR, never a FAIL."""
+
+
+@dataclass(frozen=True)
+class Early:
+    """A call that was taken before another one whose answer was seen first.
+
+    Attributes:
+        position: Its position in the view.
+        world: The world just before it.
+        outcome: What it came to; its own answer was found to fit.
+    """
+
+    position: int
+    world: World
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One way in which everything so far can have happened.
+
+    Attributes:
+        world: The memory's state.
+        pending: Positions of the calls that were forwarded and not taken yet.
+        early: Calls that were taken and whose answers are still to come.
+    """
+
+    world: World
+    pending: frozenset[int]
+    early: tuple[Early, ...] = ()
+
+    def taken_early(self, position: int) -> Early | None:
+        """How a call was taken, if it was."""
+        return next((entry for entry in self.early if entry.position == position), None)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way in which the call at hand can have been taken.
+
+    Attributes:
+        before: The configuration when its answer was seen.
+        world: The world just before the call itself.
+        outcome: What it came to.
+        matched: The world to go on with, given the answer; None when the answer contradicts it.
+    """
+
+    before: Configuration
+    world: World
+    outcome: Outcome
+    matched: World | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """Everything that was possible when one call's answer was seen.
+
+    Attributes:
+        position: The call's position in the view.
+        candidates: Every way in which it can have been taken, consistent with every other known
+            answer.
+    """
+
+    position: int
+    candidates: tuple[Candidate, ...]
+
+
+def outcomes(world: World, call: Call, frame: Frame) -> Iterator[Outcome]:
+    """Every outcome of any call in one world."""
+    asked = call.request
+    if isinstance(asked, BeginAsked):
+        yield from begin_outcomes(world, call, asked, frame)
+    elif isinstance(asked, PeekAsked):
+        yield from peek_outcomes(world, call, asked, frame)
+    elif isinstance(asked, ReceiptAsked):
+        yield from receipt_outcomes(world, call, asked, frame)
+    elif isinstance(asked, QueryAsked):
+        yield from query_outcomes(world, call, asked, frame)
+    elif isinstance(asked, RenewAsked):
+        yield from renew_outcomes(world, call, asked, frame)
+    else:
+        yield from resolve_outcomes(world, call, asked, frame)
+
+
+class Explorer:
+    """The set of configurations, moved on from answer to answer.
+
+    Args:
+        calls: The operation's calls, as the view has them.
+        frame: The operation and the memory that it is asked of.
+    """
+
+    def __init__(self, calls: Sequence[Call], frame: Frame) -> None:
+        self._calls = calls
+        self._frame = frame
+        self._configurations: tuple[Configuration, ...]
+        self._configurations = (Configuration(first_world(), frozenset()),)
+        self._seen: set[int] = set()
+
+    def step(self, position: int) -> Step:
+        """Finds every way in which an answered call can have been taken.
+
+        Calls must come in the order of their answers.
+
+        Raises:
+            OracleLimitError: More configurations than the bound.
+        """
+        call = self._calls[position]
+        arrived = {
+            index
+            for index, other in enumerate(self._calls)
+            if index not in self._seen
+            and (call.last_ns is None or other.forwarded_ns <= call.last_ns)
+        }
+        self._seen |= arrived
+        candidates = tuple(
+            candidate
+            for before in self._reachable(arrived, position)
+            for candidate in self._candidates(before, position)
+        )
+        _check_limit(len(candidates), self._frame)
+        return Step(position, candidates)
+
+    def follow(self, position: int, worlds: Iterable[tuple[Configuration, World]]) -> None:
+        """Goes on with these worlds, each from the configuration that it came from.
+
+        Raises:
+            OracleLimitError: More configurations than the bound.
+        """
+        following = (
+            Configuration(
+                world,
+                before.pending - {position},
+                tuple(entry for entry in before.early if entry.position != position),
+            )
+            for before, world in worlds
+        )
+        self._configurations = tuple(dict.fromkeys(following))
+        _check_limit(len(self._configurations), self._frame)
+
+    def _candidates(self, before: Configuration, position: int) -> Iterator[Candidate]:
+        early = before.taken_early(position)
+        if early is not None:
+            yield Candidate(before, early.world, early.outcome, before.world)
+            return
+        call = self._calls[position]
+        for outcome in outcomes(before.world, call, self._frame):
+            yield Candidate(before, before.world, outcome, matched(outcome, call.answer))
+
+    def _reachable(self, arrived: set[int], position: int) -> tuple[Configuration, ...]:
+        """All configurations before one call: any pending others taken first, in any order."""
+        found: dict[Configuration, None] = {}
+        todo = [
+            self._without_past(replace(known, pending=known.pending | arrived))
+            for known in self._configurations
+        ]
+        while todo:
+            current = todo.pop()
+            if current in found:
+                continue
+            found[current] = None
+            _check_limit(len(found), self._frame)
+            if current.taken_early(position) is not None:
+                continue
+            for other in current.pending - {position}:
+                todo.extend(self._after_taking(current, other))
+        return tuple(found)
+
+    def _after_taking(self, current: Configuration, other: int) -> Iterator[Configuration]:
+        call = self._calls[other]
+        for outcome in outcomes(current.world, call, self._frame):
+            after = matched(outcome, call.answer)
+            if after is None:
+                continue
+            early = current.early
+            if call.answered:
+                early = (*early, Early(other, current.world, outcome))
+            yield self._without_past(Configuration(after, current.pending - {other}, early))
+
+    def _without_past(self, configuration: Configuration) -> Configuration:
+        """Gives up pending calls that can be taken no more, so that equal futures compare equal."""
+        now_ns = configuration.world.zone.span(Instant.POINT)[0]
+        if now_ns is None:
+            return configuration
+        pending = frozenset(
+            index
+            for index in configuration.pending
+            if not self._is_past(self._calls[index], now_ns)
+        )
+        return replace(configuration, pending=pending)
+
+    def _is_past(self, call: Call, now_ns: int) -> bool:
+        return not call.answered and call.last_ns is not None and call.last_ns < now_ns
+
+
+def in_order_of_answers(calls: Sequence[Call]) -> list[int]:
+    """Positions of the answered calls, in the order in which their answers were seen."""
+    answered = [index for index, call in enumerate(calls) if call.answered]
+    return sorted(answered, key=lambda index: (calls[index].last_ns or 0, calls[index].sequence))
+
+
+def _check_limit(count: int, frame: Frame) -> None:
+    if count > MAX_CONFIGURATIONS:
+        raise OracleLimitError(
+            f"operation {frame.operation_id} leaves more than {MAX_CONFIGURATIONS} worlds open"
+        )

@@ -1,0 +1,269 @@
+"""The view that a correct memory can have of one operation: its calls, and when (DESIGN §6).
+
+Built from the interposer's trace alone. A request that was held and dropped before it was forwarded
+is not in the view. One that was forwarded and never answered leaves both branches open: it may have
+been taken at any instant until the memory's process was seen to be dead, or never. A duplicated
+request is two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import grpc
+
+from memqual.v1 import interposer_pb2
+from orchestrator.oracle.errors import ViewError
+from orchestrator.oracle.messages import (
+    Answer,
+    Malformed,
+    Refused,
+    Request,
+    Unanswered,
+)
+from orchestrator.oracle.wire import METHODS, challenge_issued, read_answer, read_request
+
+__all__ = ["PATIENCE_NS", "Call", "OperationView", "Outage", "build_views"]
+
+PATIENCE_NS = 10_000_000_000
+"""The host's deadline (DESIGN §4): a memory that is up and silent for longer gave no answer."""
+
+_INDEFINITE = frozenset(
+    code.value[0]
+    for code in (
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNKNOWN,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DATA_LOSS,
+    )
+)
+"""Status codes after which a request may have been taken: the channel makes them up, too."""
+
+_UNAVAILABLE = grpc.StatusCode.UNAVAILABLE.value[0]
+_RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+_ENDS = frozenset(
+    (interposer_pb2.TRACE_KIND_RESPONSE_RECEIVED, interposer_pb2.TRACE_KIND_UPSTREAM_FAILED)
+)
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A time in which the memory's process was killed and started again; interposer times.
+
+    Attributes:
+        began_ns: The kill (or the freeze before it) was begun: answers may be missing from here on.
+        dead_ns: The exit was seen: no request is taken from here on.
+        restarted_ns: The next start was asked for: no request is taken before; None when it never
+            was.
+        healthy_ns: It served again: from here on a missing answer is the memory's; None when it
+            never did.
+    """
+
+    began_ns: int
+    dead_ns: int
+    restarted_ns: int | None = None
+    healthy_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request that reached the memory, or may have.
+
+    Attributes:
+        call_id: The interposer's id; equal for both copies of a duplicate.
+        sequence: Trace sequence of the record that ended the call, of its forwarding when nothing
+            did.
+        source: Service that asked ("agent", "standby", "orchestrator").
+        request: What was asked.
+        answer: What was answered.
+        forwarded_ns: The memory cannot have taken the request before.
+        last_ns: The memory cannot have taken the request later; None without a bound.
+    """
+
+    call_id: int
+    sequence: int
+    source: str
+    request: Request
+    answer: Answer
+    forwarded_ns: int
+    last_ns: int | None
+
+    @property
+    def answered(self) -> bool:
+        """Whether an answer was seen: the request was taken, or definitely refused."""
+        return not isinstance(self.answer, Unanswered)
+
+
+@dataclass(frozen=True)
+class OperationView:
+    """All calls that concern one operation, in order of forwarding."""
+
+    operation_id: str
+    calls: tuple[Call, ...]
+
+
+@dataclass
+class _Open:
+    """One call of the trace while it is being read."""
+
+    source: str
+    method: str
+    payload: bytes | None = None
+    forwarded: list[interposer_pb2.TraceRecord] = field(default_factory=list)
+    ends: list[interposer_pb2.TraceRecord] = field(default_factory=list)
+
+
+def build_views(
+    records: Sequence[interposer_pb2.TraceRecord], outages: Iterable[Outage] = ()
+) -> tuple[OperationView, ...]:
+    """Builds the view of every operation that a trace shows, in order of first sight.
+
+    Args:
+        records: Trace records in order of sequence; records of other edges are passed over.
+        outages: Every time in which the memory's process was killed.
+
+    Raises:
+        ViewError: Records are out of order, or a forwarded request's content is missing.
+    """
+    opened, end_ns = _collect(records)
+    known_outages = tuple(sorted(outages, key=lambda outage: outage.began_ns))
+    challenges: dict[str, str] = {}
+    calls: dict[str, list[Call]] = {}
+    for call_id, trace_call in opened.items():
+        if not trace_call.forwarded:
+            continue
+        if trace_call.payload is None:
+            raise ViewError(f"the trace holds no content of call {call_id} to {trace_call.method}")
+        asked = read_request(trace_call.method, trace_call.payload)
+        if asked.request is None:
+            for end in trace_call.ends:
+                challenges[challenge_issued(end.payload)] = asked.operation_id
+            continue
+        operation_id = asked.operation_id or challenges.get(asked.challenge_id, "")
+        made = _calls(call_id, trace_call, asked.request, known_outages, end_ns)
+        calls.setdefault(operation_id, []).extend(made)
+    return tuple(
+        OperationView(operation_id, _forgive_retried(found))
+        for operation_id, found in calls.items()
+        if operation_id and found
+    )
+
+
+def _collect(
+    records: Sequence[interposer_pb2.TraceRecord],
+) -> tuple[dict[int, _Open], int]:
+    """Groups the records of the memory's edge by call; also returns the time of the last record."""
+    opened: dict[int, _Open] = {}
+    last_sequence, end_ns = 0, 0
+    for record in records:
+        if record.sequence <= last_sequence:
+            raise ViewError(f"trace record {record.sequence} is out of order")
+        last_sequence, end_ns = record.sequence, max(end_ns, record.monotonic_ns)
+        if record.method not in METHODS or record.edge.target != "memory":
+            continue
+        call = opened.setdefault(record.call_id, _Open(record.edge.source, record.method))
+        if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED:
+            call.payload = record.payload
+        elif record.kind == interposer_pb2.TRACE_KIND_REQUEST_FORWARDED:
+            call.forwarded.append(record)
+        elif record.kind in _ENDS:
+            call.ends.append(record)
+    return opened, end_ns
+
+
+def _calls(
+    call_id: int,
+    trace_call: _Open,
+    request: Request,
+    outages: Sequence[Outage],
+    end_ns: int,
+) -> Iterable[Call]:
+    """One call for each time that the request was forwarded.
+
+    Which answer belongs to which copy of a duplicate is not told, so every copy may have been taken
+    from the first forwarding on: that allows both pairings.
+    """
+    first = trace_call.forwarded[0]
+    ends: list[interposer_pb2.TraceRecord | None] = [*trace_call.ends]
+    ends += [None] * (len(trace_call.forwarded) - len(ends))
+    for end in ends:
+        answer = _answer(trace_call.method, end)
+        call = Call(
+            call_id=call_id,
+            sequence=(first if end is None else end).sequence,
+            source=trace_call.source,
+            request=request,
+            answer=answer,
+            forwarded_ns=first.monotonic_ns,
+            last_ns=None if end is None else end.monotonic_ns,
+        )
+        if not isinstance(answer, Unanswered):
+            yield call
+            continue
+        silent_ns = end_ns if end is None else end.monotonic_ns
+        in_time = end is None and silent_ns - first.monotonic_ns < PATIENCE_NS
+        bounds = _bounds(first.monotonic_ns, silent_ns, outages)
+        if bounds is not None:
+            blamed = not (in_time or _excused(first.monotonic_ns, silent_ns, outages))
+            yield replace(
+                call,
+                answer=replace(answer, blamed=blamed),
+                forwarded_ns=bounds[0],
+                last_ns=bounds[1],
+            )
+
+
+def _answer(method: str, end: interposer_pb2.TraceRecord | None) -> Answer:
+    if end is None:
+        return Unanswered()
+    status = end.status_code
+    if end.kind == interposer_pb2.TRACE_KIND_UPSTREAM_FAILED:
+        too_long = status == _RESOURCE_EXHAUSTED
+        return Malformed("longer than a message may be") if too_long else Unanswered(status)
+    if status in _INDEFINITE:
+        return Unanswered(status)
+    return Refused(status) if status else read_answer(method, end.payload)
+
+
+def _bounds(
+    forwarded_ns: int, silent_ns: int, outages: Sequence[Outage]
+) -> tuple[int, int | None] | None:
+    """First and last instant at which an unanswered request may have been taken, if any."""
+    for outage in outages:
+        if forwarded_ns <= outage.dead_ns:
+            return forwarded_ns, outage.dead_ns
+        if outage.restarted_ns is None or silent_ns < outage.restarted_ns:
+            return None
+        forwarded_ns = max(forwarded_ns, outage.restarted_ns)
+    return forwarded_ns, None
+
+
+def _excused(forwarded_ns: int, silent_ns: int, outages: Sequence[Outage]) -> bool:
+    """Whether the memory was down, or going down, at some time of an unanswered call."""
+    return any(
+        silent_ns >= outage.began_ns
+        and (outage.healthy_ns is None or forwarded_ns <= outage.healthy_ns)
+        for outage in outages
+    )
+
+
+def _forgive_retried(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Sorts by forwarding; excuses UNAVAILABLE ("try again") where a repeat was answered."""
+    ordered = sorted(calls, key=lambda call: (call.forwarded_ns, call.sequence))
+    forgiven = []
+    for index, call in enumerate(ordered):
+        answer = call.answer
+        if (
+            isinstance(answer, Unanswered)
+            and answer.blamed
+            and answer.status_code == _UNAVAILABLE
+            and any(later.answered and later.request == call.request for later in ordered[index:])
+        ):
+            forgiven.append(replace(call, answer=replace(answer, blamed=False)))
+        else:
+            forgiven.append(call)
+    return tuple(forgiven)
