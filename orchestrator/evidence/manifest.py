@@ -5,13 +5,22 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 
 from orchestrator.model import Frozen
 
-__all__ = ["Commit", "ImageRecord", "Manifest", "commit_of", "dependencies", "tree_digest"]
+__all__ = [
+    "Commit",
+    "ImageRecord",
+    "Manifest",
+    "commit_of",
+    "dependencies",
+    "interpreter",
+    "platform_name",
+    "sha256_of",
+    "tree_digest",
+]
 
 MANIFEST_VERSION = 1
 _GIT_SECONDS = 10
@@ -77,6 +86,7 @@ class Manifest(Frozen):
     skew_proven: bool
     skew_detail: str
     isolation: str
+    findings: tuple[str, ...] = ()
     stacks: int
     expected_trials: int
     batches: int
@@ -113,9 +123,19 @@ def tree_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file; empty when there is none, as in an installed wheel."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def platform_name() -> str:
+    """This operating system and machine, in words."""
+    return platform.platform()
+
+
 def interpreter() -> str:
     """This interpreter, in words."""
-    return f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
+    return f"{platform.python_implementation()} {platform.python_version()} "
 
 
 def _git(root: Path, *arguments: str) -> str:

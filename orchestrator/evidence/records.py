@@ -77,6 +77,7 @@ class BatchEvidence(Frozen):
         batch: The plan that was carried out.
         stack_id: Stack that it ran on; traces and journals are one sequence a stack.
         expiry: How the end of the lease was really reached.
+        skew: Whether the preflight showed that the memory's clock can be set.
         describe_json: The memory's `DescribeResponse` at the start, as protobuf JSON.
         receipts_json: Fault receipts (chaos.receipts), as JSON, in order.
         snapshots: Host statuses in order.
@@ -87,6 +88,7 @@ class BatchEvidence(Frozen):
     batch: Batch
     stack_id: str
     expiry: ExpiryMode
+    skew: bool
     describe_json: str
     trace: TraceSpan
     journal: TraceSpan

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RunDirectory", "read_json_lines"]
 
+_Model = TypeVar("_Model", bound=BaseModel)
+
 _LOCK_FILE = ".lock"
 _TRIALS_FILE = "trials.jsonl"
-_FOLDERS = ("batches", "traces", "journals", "logs")
+_FOLDERS = ("batches", "traces", "journals", "integrity", "logs")
 
 
 def read_json_lines(path: Path) -> Iterator[str]:
@@ -118,6 +120,24 @@ class RunDirectory:
         data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         atomic_write_bytes(self.root / name, text.encode())
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file of the bundle atomically and durably."""
+        atomic_write_bytes(self.root / name, text.encode())
+
+    def read_model(self, name: str, kind: type[_Model]) -> _Model:
+        """Read a file of the bundle back.
+
+        Raises:
+            EvidenceError: It is missing or no such record.
+        """
+        try:
+            return kind.model_validate_json((self.root / name).read_bytes())
+        except (OSError, ValidationError) as error:
+            raise EvidenceError(
+                f"{name} of the run {self.root.name} cannot be read: {error}.",
+                next_step="The bundle was altered or is of another version: `memqual verify`.",
+            ) from error
 
     def write_lines(self, name: str, lines: Iterable[str]) -> None:
         """Write a .jsonl file atomically and durably; each line without its newline."""

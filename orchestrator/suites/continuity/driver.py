@@ -276,6 +276,7 @@ class _Run:
             batch=self.batch,
             stack_id=self.context.stack.spec.stack_id,
             expiry=self.cell.expiry,
+            skew=self.context.skew,
             describe_json=message_to_json(self.context.describe),
             trace=span_of((one.sequence for one in trace), self.trace_first),
             journal=journal_span,

@@ -1,0 +1,167 @@
+"""All of a run's work and the cells that are expected of it, before it starts (DESIGN §7).
+
+What is expected follows from profile, requirement revision and seed only; vendor, runtime and
+machine are no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from orchestrator.campaign.jobs import Job, SubjectWork
+from orchestrator.model import ExpiryMode, Frozen, Profile, Suite
+from orchestrator.plan import CONTROLS, VENDOR, Batch, TrialPlan, batches_for, trial_id
+from orchestrator.suites.continuity import cells as continuity
+from orchestrator.suites.continuity.job import ContinuityJob
+from orchestrator.suites.integrity.driver import integrity_jobs
+from orchestrator.suites.integrity.planned import planned_integrity
+from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.vendors import VendorConfig, VendorProcess
+
+__all__ = [
+    "ExpectedCells",
+    "ExpectedTrial",
+    "Schedule",
+    "control_config",
+    "expected_cells",
+    "schedule",
+]
+
+LONG_LEASE_SECONDS = 120
+SHORT_LEASE_SECONDS = 3
+_JOBS_PER_PIECE = 6
+
+
+class ExpectedTrial(Frozen):
+    """One trial that the bundle must hold."""
+
+    trial_id: str
+    cell_id: str
+    subject: str
+    sub_seed: int
+
+
+class ExpectedCells(Frozen):
+    """expected-cells.json."""
+
+    profile: str
+    requirement_revision: str
+    seed: int
+    trials: tuple[ExpectedTrial, ...]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Work in the order in which lanes should take it.
+
+    Attributes:
+        work: Pieces of a few jobs each, so that lanes share them evenly.
+        batches: How many continuity batches there are.
+    """
+
+    work: tuple[SubjectWork, ...]
+    batches: int
+
+
+def expected_cells(profile: Profile, seed: int) -> ExpectedCells:
+    """Every trial that a run of this profile and seed must end with."""
+    trials = [
+        ExpectedTrial(
+            trial_id=trial_id(subject, plan.cell, plan.number),
+            cell_id=plan.cell.cell_id,
+            subject=subject,
+            sub_seed=plan.sub_seed,
+        )
+        for subject in (VENDOR, *CONTROLS)
+        for plan in _trials(profile, seed, subject)
+    ]
+    return ExpectedCells(
+        profile=profile.value,
+        requirement_revision=continuity.REQUIREMENT_REVISION,
+        seed=seed,
+        trials=tuple(trials),
+    )
+
+
+def schedule(
+    profile: Profile,
+    seed: int,
+    vendor: VendorConfig | None,
+    reviewer: Reviewer,
+    finished: Collection[str],
+) -> Schedule:
+    """The work that is still to be done.
+
+    Args:
+        profile: Which cells.
+        seed: Root of every sub-seed.
+        vendor: The memory under test, None for the reference.
+        reviewer: The run's reviewer.
+        finished: Trial ids that a cut run has ended already.
+    """
+    work: list[SubjectWork] = []
+    batches = 0
+    for subject in (VENDOR, *CONTROLS):
+        config = vendor if subject == VENDOR else control_config(subject)
+        plans = _trials(profile, seed, subject)
+        by_lease: dict[int, list[Job]] = {}
+        crashes = [plan for plan in plans if plan.cell.suite is Suite.CONTINUITY]
+        for batch in batches_for(subject, crashes, join_capabilities=subject != VENDOR):
+            batches += 1
+            by_lease.setdefault(_lease_seconds(batch), []).append(ContinuityJob(batch))
+        records = [plan for plan in plans if plan.cell.suite is Suite.INTEGRITY]
+        by_lease.setdefault(LONG_LEASE_SECONDS, []).extend(
+            integrity_jobs(subject, records, reviewer)
+        )
+        for lease_seconds, jobs in by_lease.items():
+            left = [job for job in jobs if not set(job.trial_ids) <= set(finished)]
+            work += [
+                SubjectWork(subject, config, _asked_lease(config, lease_seconds), piece)
+                for piece in _pieces(left)
+            ]
+    return Schedule(tuple(work), batches)
+
+
+def control_config(subject: str) -> VendorConfig | None:
+    """How a control is started; the reference is the topology's own memory."""
+    flaw = subject.removeprefix("control:")
+    if flaw == "reference":
+        return None
+    arguments = ("--flaw", flaw)
+    return VendorConfig(
+        name=f"control-{flaw}",
+        recipe="control",
+        command=("services.controls", *arguments),
+        process=VendorProcess(module="services.controls", args=arguments),
+    )
+
+
+def _trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan]:
+    control = subject != VENDOR
+    planned = (
+        continuity.select_for_controls(profile) if control else continuity.select(profile, seed)
+    )
+    return (
+        *continuity.trials_of(planned, seed),
+        *planned_integrity(profile, seed, control=control),
+    )
+
+
+def _lease_seconds(batch: Batch) -> int:
+    configured = batch.cell.expiry is ExpiryMode.CONFIGURED
+    return SHORT_LEASE_SECONDS if configured else LONG_LEASE_SECONDS
+
+
+def _asked_lease(config: VendorConfig | None, lease_seconds: int) -> int:
+    """A vendor whose lease has one length is asked for that length in the long cells."""
+    if config is None or lease_seconds == SHORT_LEASE_SECONDS:
+        return lease_seconds
+    return config.lease.seconds
+
+
+def _pieces(jobs: Iterable[Job]) -> Iterable[tuple[Job, ...]]:
+    rest = iter(jobs)
+    while piece := tuple(islice(rest, _JOBS_PER_PIECE)):
+        yield piece

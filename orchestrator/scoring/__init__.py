@@ -1,0 +1,1 @@
+"""What raw evidence amounts to: pure functions from files to verdicts (DESIGN §6, §7)."""

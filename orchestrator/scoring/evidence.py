@@ -1,0 +1,147 @@
+"""What a continuity trial is scored from: one batch's raw files, read once (DESIGN §8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chaos.receipts import FaultReceipt, KillReceipt, parse_receipt
+from chaos.windows import BEGIN, INVOKE
+from memqual.v1 import agent_pb2, common_pb2, continuity_pb2, interposer_pb2, vendor_pb2
+from orchestrator.evidence.records import BatchEvidence, message_from_json
+from orchestrator.oracle.clockmap import ClockMap, readings_from_trace
+from orchestrator.oracle.declared import DeclaredMemory
+from orchestrator.oracle.judge import judge_operation
+from orchestrator.oracle.judgement import OperationJudgement
+from orchestrator.oracle.view import OperationView, Outage, build_views
+from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
+
+__all__ = ["BatchFacts"]
+
+
+@dataclass(frozen=True)
+class BatchFacts:
+    """A batch's evidence with its messages, and what follows from them for every trial.
+
+    Attributes:
+        evidence: The batch's record.
+        trace: The interposer's records of the batch.
+        journal: The destination's records of the batch.
+    """
+
+    evidence: BatchEvidence
+    trace: Sequence[interposer_pb2.TraceRecord]
+    journal: Sequence[common_pb2.JournalRecord]
+
+    @cached_property
+    def describe(self) -> vendor_pb2.DescribeResponse:
+        """The memory's declaration."""
+        return message_from_json(
+            self.evidence.describe_json, vendor_pb2.DescribeResponse, "describe_json"
+        )
+
+    @cached_property
+    def receipts(self) -> tuple[FaultReceipt, ...]:
+        """The fault receipts."""
+        return tuple(parse_receipt(text) for text in self.evidence.receipts_json)
+
+    @property
+    def kill(self) -> KillReceipt | None:
+        """The kill's receipt."""
+        return next((one for one in self.receipts if isinstance(one, KillReceipt)), None)
+
+    @cached_property
+    def effects(self) -> dict[str, EffectFacts]:
+        """Effects by workflow."""
+        return effects_by_workflow(self.journal)
+
+    @cached_property
+    def operations(self) -> dict[str, tuple[str, ...]]:
+        """Operation ids that each workflow asked Begin about, in order of first sight."""
+        found: dict[str, list[str]] = {}
+        for record in self.trace:
+            if record.kind != interposer_pb2.TRACE_KIND_REQUEST_RECEIVED:
+                continue
+            if record.method == BEGIN:
+                spec = continuity_pb2.BeginRequest.FromString(record.payload).spec
+                operations = found.setdefault(spec.workflow_id, [])
+                if spec.operation_id not in operations:
+                    operations.append(spec.operation_id)
+        return {workflow: tuple(operations) for workflow, operations in found.items()}
+
+    @cached_property
+    def dispatches(self) -> Counter[str]:
+        """Invoke requests that hosts sent, by workflow: what the interposer saw."""
+        return Counter(
+            record.metadata["memqual-workflow"]
+            for record in self.trace
+            if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED
+            and record.method == INVOKE
+        )
+
+    @cached_property
+    def held(self) -> Counter[str]:
+        """How often the batch's rule held a message, by workflow."""
+        rule_id = f"hold-{self.evidence.batch.batch_id}"
+        return Counter(
+            record.metadata["memqual-workflow"]
+            for record in self.trace
+            if record.kind == interposer_pb2.TRACE_KIND_HELD and record.rule_id == rule_id
+        )
+
+    @cached_property
+    def final(self) -> dict[str, agent_pb2.WorkflowStatus]:
+        """Where each workflow stood in the last snapshot."""
+        if not self.evidence.snapshots:
+            return {}
+        statuses = (
+            message_from_json(text, agent_pb2.WorkflowStatus, "status_json")
+            for text in self.evidence.snapshots[-1].status_json
+        )
+        return {status.workflow_id: status for status in statuses}
+
+    def judgements(self, workflow_id: str) -> tuple[OperationJudgement, ...]:
+        """Every answer about the workflow's operations, judged.
+
+        Raises:
+            OracleError: The view cannot be judged.
+        """
+        return tuple(
+            judge_operation(self._views[operation], self._clock, self._declared)
+            for operation in self.operations.get(workflow_id, ())
+            if operation in self._views
+        )
+
+    @cached_property
+    def _declared(self) -> DeclaredMemory:
+        return DeclaredMemory.from_describe(self.describe)
+
+    @cached_property
+    def _clock(self) -> ClockMap:
+        return ClockMap.from_readings(readings_from_trace(self.trace, self.describe.lease_clock))
+
+    @cached_property
+    def _views(self) -> dict[str, OperationView]:
+        views = build_views(self.trace, self._outages())
+        return {view.operation_id: view for view in views}
+
+    def _outages(self) -> tuple[Outage, ...]:
+        """Times in which the memory was dead, from the kill's marked steps."""
+        kill = self.kill
+        if kill is None or all(target.service != "memory" for target in kill.targets):
+            return ()
+        at = {step.step: step.interposer_monotonic_ns for step in kill.steps}
+        began = kill.frozen_monotonic_ns
+        if began is None or "exited" not in at:
+            return ()
+        return (
+            Outage(
+                began_ns=began,
+                dead_ns=at["exited"],
+                # The restart is asked for after the fate was given, or after EOF without one.
+                restarted_ns=at.get("released", at.get("disconnected")),
+                healthy_ns=at.get("healthy"),
+            ),
+        )

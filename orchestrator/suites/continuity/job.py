@@ -1,0 +1,64 @@
+"""A lane's job of the continuity axis: one batch, carried out, kept and scored (DESIGN §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.campaign.jobs import StackContext
+from orchestrator.evidence.records import BatchError, BatchEvidence, TraceSpan, message_to_json
+from orchestrator.model import TrialRecord
+from orchestrator.plan import Batch
+from orchestrator.scoring.batch import not_run_cause, score_batch
+from orchestrator.suites.continuity.driver import carry_out
+
+__all__ = ["ContinuityJob"]
+
+
+class ContinuityJob:
+    """One batch on one subject (a `campaign.jobs.Job`)."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    @property
+    def name(self) -> str:
+        """What a person is shown while it runs."""
+        cell = self._batch.cell
+        return f"{cell.cell_id} ({len(self._batch.members)} operations)"
+
+    @property
+    def trial_ids(self) -> Sequence[str]:
+        """The trials that it ends with."""
+        return tuple(member.trial_id for member in self._batch.members)
+
+    def run(self, context: StackContext) -> Sequence[TrialRecord]:
+        """Carry the batch out, keep its evidence, and score it from what was kept.
+
+        Raises:
+            MemqualError, ChaosError, grpc.RpcError: The evidence could not be read.
+        """
+        if not_run_cause(self._batch.cell, context.describe, skew=context.skew) is not None:
+            evidence = self._unused(context, error=None)
+            context.sink.batch(evidence, (), ())
+            return score_batch(evidence, (), ())
+        result = carry_out(context, self._batch)
+        context.sink.batch(result.evidence, result.trace_lines(), result.journal_lines())
+        return score_batch(result.evidence, result.trace, result.journal)
+
+    def infrastructure_error(self, cause: str) -> Sequence[TrialRecord]:
+        """The trials as ERROR of the infrastructure's kind, when the work could not be done."""
+        error = BatchError(kind="infrastructure", step="stack", cause=cause)
+        return score_batch(self._unused(None, error), (), ())
+
+    def _unused(self, context: StackContext | None, error: BatchError | None) -> BatchEvidence:
+        nothing = TraceSpan(first=1, last=0)
+        return BatchEvidence(
+            batch=self._batch,
+            stack_id="" if context is None else context.stack.spec.stack_id,
+            expiry=self._batch.cell.expiry,
+            skew=context is not None and context.skew,
+            describe_json="{}" if context is None else message_to_json(context.describe),
+            trace=nothing,
+            journal=nothing,
+            error=error,
+        )
