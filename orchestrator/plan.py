@@ -17,6 +17,8 @@ __all__ = [
     "CONTROLS",
     "VENDOR",
     "Batch",
+    "ExpectedCells",
+    "ExpectedTrial",
     "Member",
     "TrialPlan",
     "batches_for",
@@ -75,6 +77,24 @@ class TrialPlan(Frozen):
     number: int
     kill_number: int
     sub_seed: int
+
+
+class ExpectedTrial(Frozen):
+    """One trial that the bundle must hold."""
+
+    trial_id: str
+    cell_id: str
+    subject: str
+    sub_seed: int
+
+
+class ExpectedCells(Frozen):
+    """expected-cells.json."""
+
+    profile: str
+    requirement_revision: str
+    seed: int
+    trials: tuple[ExpectedTrial, ...]
 
 
 def trial_id(subject: str, cell: Cell, number: int) -> str:

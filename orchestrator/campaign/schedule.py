@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from itertools import islice
 
 from orchestrator.campaign.jobs import Job, SubjectWork
-from orchestrator.model import ExpiryMode, Frozen, Profile, Suite
-from orchestrator.plan import CONTROLS, VENDOR, Batch, TrialPlan, batches_for, trial_id
+from orchestrator.model import ExpiryMode, Profile, Suite
+from orchestrator.plan import (
+    CONTROLS,
+    VENDOR,
+    Batch,
+    ExpectedCells,
+    ExpectedTrial,
+    TrialPlan,
+    batches_for,
+    trial_id,
+)
 from orchestrator.suites.continuity import cells as continuity
 from orchestrator.suites.continuity.job import ContinuityJob
 from orchestrator.suites.integrity.driver import integrity_jobs
@@ -21,8 +30,6 @@ from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.vendors import VendorConfig, VendorProcess
 
 __all__ = [
-    "ExpectedCells",
-    "ExpectedTrial",
     "Schedule",
     "control_config",
     "expected_cells",
@@ -32,24 +39,6 @@ __all__ = [
 LONG_LEASE_SECONDS = 120
 SHORT_LEASE_SECONDS = 3
 _JOBS_PER_PIECE = 6
-
-
-class ExpectedTrial(Frozen):
-    """One trial that the bundle must hold."""
-
-    trial_id: str
-    cell_id: str
-    subject: str
-    sub_seed: int
-
-
-class ExpectedCells(Frozen):
-    """expected-cells.json."""
-
-    profile: str
-    requirement_revision: str
-    seed: int
-    trials: tuple[ExpectedTrial, ...]
 
 
 @dataclass(frozen=True)

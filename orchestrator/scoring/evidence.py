@@ -77,8 +77,7 @@ class BatchFacts:
         return Counter(
             record.metadata["memqual-workflow"]
             for record in self.trace
-            if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED
-            and record.method == INVOKE
+            if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED and record.method == INVOKE
         )
 
     @cached_property

@@ -37,6 +37,7 @@ __all__ = [
     "PlannedCell",
     "TableCell",
     "cell_table",
+    "rows_of",
     "select",
     "select_for_controls",
     "sub_seed",
@@ -141,6 +142,19 @@ def cell_table() -> tuple[TableCell, ...]:
             raise ValueError(f"cells.yaml names {one.cell.cell_id} twice")
         seen.add(one.cell.cell_id)
     return cells
+
+
+@cache
+def rows_of(cell: Cell) -> tuple[str, ...]:
+    """Rows that a correct memory passes through in a cell of the table.
+
+    Raises:
+        ValueError: There is no such cell.
+    """
+    for one in cell_table():
+        if one.cell == cell:
+            return one.rows
+    raise ValueError(f"the table has no cell {cell.cell_id}")
 
 
 def sub_seed(seed: int, cell: Cell, trial: int) -> int:

@@ -8,7 +8,8 @@ from orchestrator.campaign.jobs import StackContext
 from orchestrator.evidence.records import BatchError, BatchEvidence, TraceSpan, message_to_json
 from orchestrator.model import TrialRecord
 from orchestrator.plan import Batch
-from orchestrator.scoring.batch import not_run_cause, score_batch
+from orchestrator.scoring.batch import score_batch
+from orchestrator.scoring.declared import not_run
 from orchestrator.suites.continuity.driver import carry_out
 
 __all__ = ["ContinuityJob"]
@@ -37,7 +38,7 @@ class ContinuityJob:
         Raises:
             MemqualError, ChaosError, grpc.RpcError: The evidence could not be read.
         """
-        if not_run_cause(self._batch.cell, context.describe, skew=context.skew) is not None:
+        if not_run(self._batch.cell, context.describe, skew=context.skew) is not None:
             evidence = self._unused(context, error=None)
             context.sink.batch(evidence, (), ())
             return score_batch(evidence, (), ())

@@ -1,0 +1,227 @@
+"""What all trials of a run amount to: its verdict, and rates with coverage beside them (DESIGN §7).
+
+N/R and ERROR leave every denominator; a denominator of zero is N/A. Operations of one batch share
+a crash: kills with a violation stand beside operations, and no confidence interval is claimed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestrator.model import Frozen, RunVerdict, Suite, TrialRecord, Verdict
+from orchestrator.plan import VENDOR, ExpectedCells
+from orchestrator.scoring.controls import ControlExpectation, expectation
+from orchestrator.scoring.parity import parity_violations
+
+__all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate"]
+
+
+class Rate(Frozen):
+    """A share of what was scored, with what was not.
+
+    Attributes:
+        numerator: Trials that count.
+        denominator: Trials that were scored; 0 makes the rate N/A.
+        not_run: Trials that are N/R.
+        errors: Trials that could not be evaluated.
+    """
+
+    numerator: int
+    denominator: int
+    not_run: int
+    errors: int
+
+    @property
+    def text(self) -> str:
+        """`n/d`, or N/A; coverage where it is not whole."""
+        told = f"{self.numerator}/{self.denominator}" if self.denominator else "N/A"
+        left = self.not_run + self.errors
+        whole = self.denominator + left
+        return told if not left else f"{told} (coverage {self.denominator}/{whole})"
+
+
+class CellSummary(Frozen):
+    """One cell of one subject.
+
+    Attributes:
+        verdicts: Trials by verdict.
+        kills: Batches of the cell.
+        kills_with_violation: Batches with at least one FAIL.
+        unsafe, needless: Decisions.
+        extra_effects: Effects beyond the first, whoever is charged.
+        hazards: Extra effects by account.
+        boundary: Trials in which a bound of time allowed two answers.
+    """
+
+    subject: str
+    cell_id: str
+    verdicts: dict[str, int]
+    kills: int
+    kills_with_violation: int
+    passed: Rate
+    unsafe: int
+    needless: int
+    extra_effects: int
+    hazards: dict[str, int]
+    boundary: int
+    dispatches: int
+    effects: int
+    tool_errors: int
+
+
+class ControlMiss(Frozen):
+    """A control that was not caught, or a good one that was: the run proves nothing."""
+
+    subject: str
+    trial_id: str
+    expected: str
+    verdict: str
+    cause: str
+
+
+class Aggregate(Frozen):
+    """aggregate.json.
+
+    Attributes:
+        verdict: The run's.
+        reasons: Why, in words, most important first.
+        cells: One entry for each subject and cell, in order of first sight.
+        missing: Expected trials that the bundle does not hold.
+        control_misses: Controls that did not come to what they must.
+        parity: P5 violations, in words.
+        rates: Named rates over the vendor's trials.
+    """
+
+    verdict: RunVerdict
+    reasons: tuple[str, ...]
+    cells: tuple[CellSummary, ...]
+    missing: tuple[str, ...]
+    control_misses: tuple[ControlMiss, ...]
+    parity: tuple[str, ...]
+    rates: dict[str, Rate]
+
+
+def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggregate:
+    """Add a run's trials up.
+
+    Args:
+        trials: Every trial of the bundle; the last record of a trial id counts.
+        expected: What was planned before the run.
+    """
+    latest = {trial.trial_id: trial for trial in trials}
+    missing = tuple(one.trial_id for one in expected.trials if one.trial_id not in latest)
+    known = [latest[one.trial_id] for one in expected.trials if one.trial_id in latest]
+    misses = tuple(_control_misses(known))
+    parity = tuple(parity_violations(known))
+    vendor = [trial for trial in known if trial.subject == VENDOR]
+    verdict, reasons = _verdict(vendor, missing, misses, parity)
+    return Aggregate(
+        verdict=verdict,
+        reasons=reasons,
+        cells=tuple(_cells(known)),
+        missing=missing,
+        control_misses=misses,
+        parity=parity,
+        rates=_rates(vendor),
+    )
+
+
+def _verdict(
+    vendor: Sequence[TrialRecord],
+    missing: Sequence[str],
+    misses: Sequence[ControlMiss],
+    parity: Sequence[str],
+) -> tuple[RunVerdict, tuple[str, ...]]:
+    counts = Counter(trial.verdict for trial in vendor)
+    reasons: list[str] = []
+    if missing:
+        reasons.append(f"{len(missing)} expected trials are missing, first {missing[0]}")
+    if misses:
+        first = misses[0]
+        reasons.append(
+            f"{len(misses)} control trials did not come to what they must, first "
+            f"{first.trial_id}: {first.verdict}, expected {first.expected}"
+        )
+    if missing or misses:
+        return RunVerdict.INVALID, tuple(reasons)
+    if counts[Verdict.FAIL] or parity:
+        if counts[Verdict.FAIL]:
+            reasons.append(f"{counts[Verdict.FAIL]} trials failed")
+        reasons += parity
+        return RunVerdict.NOT_QUALIFIED, tuple(reasons)
+    if counts[Verdict.ERROR]:
+        reasons.append(f"{counts[Verdict.ERROR]} trials could not be evaluated")
+        return RunVerdict.INCOMPLETE, tuple(reasons)
+    if counts[Verdict.NOT_RUN]:
+        reasons.append(f"{counts[Verdict.NOT_RUN]} scheduled trials are N/R")
+        return RunVerdict.QUALIFIED_WITH_GAPS, tuple(reasons)
+    return RunVerdict.QUALIFIED, ("every expected trial was evaluated and passed",)
+
+
+def _control_misses(trials: Iterable[TrialRecord]) -> Iterable[ControlMiss]:
+    for trial in trials:
+        if trial.subject == VENDOR:
+            continue
+        wanted = expectation(trial.subject, trial.cell)
+        # Skew that this machine cannot do is no failing of a control.
+        if trial.verdict is Verdict.NOT_RUN and wanted is not ControlExpectation.MUST_FAIL:
+            continue
+        if trial.verdict is Verdict.NOT_RUN and trial.subtype == "platform":
+            continue
+        if not wanted.met_by(trial.verdict):
+            yield ControlMiss(
+                subject=trial.subject,
+                trial_id=trial.trial_id,
+                expected=wanted.value,
+                verdict=trial.verdict.value,
+                cause=trial.cause,
+            )
+
+
+def _cells(trials: Sequence[TrialRecord]) -> Iterable[CellSummary]:
+    groups: dict[tuple[str, str], list[TrialRecord]] = {}
+    for trial in trials:
+        groups.setdefault((trial.subject, trial.cell.cell_id), []).append(trial)
+    for (subject, cell_id), group in groups.items():
+        failed = [trial for trial in group if trial.verdict is Verdict.FAIL]
+        extra = [trial for trial in group if trial.effects > 1]
+        yield CellSummary(
+            subject=subject,
+            cell_id=cell_id,
+            verdicts=dict(sorted(Counter(trial.verdict.value for trial in group).items())),
+            kills=len({trial.batch_id for trial in group}),
+            kills_with_violation=len({trial.batch_id for trial in failed}),
+            passed=_rate(group, Verdict.PASS),
+            unsafe=sum(trial.unsafe_decisions for trial in group),
+            needless=sum(trial.needless_decisions for trial in group),
+            extra_effects=sum(trial.effects - 1 for trial in extra),
+            hazards=dict(sorted(Counter(one.hazard for one in extra if one.hazard).items())),
+            boundary=sum(trial.boundary for trial in group),
+            dispatches=sum(trial.dispatches for trial in group),
+            effects=sum(trial.effects for trial in group),
+            tool_errors=sum(trial.tool_errors for trial in group),
+        )
+
+
+def _rate(trials: Sequence[TrialRecord], counted: Verdict) -> Rate:
+    counts: Mapping[Verdict, int] = Counter(trial.verdict for trial in trials)
+    return Rate(
+        numerator=counts.get(counted, 0),
+        denominator=counts.get(Verdict.PASS, 0) + counts.get(Verdict.FAIL, 0),
+        not_run=counts.get(Verdict.NOT_RUN, 0),
+        errors=counts.get(Verdict.ERROR, 0),
+    )
+
+
+def _rates(vendor: Sequence[TrialRecord]) -> dict[str, Rate]:
+    """The vendor's rate of PASS: continuity as a whole, integrity by category."""
+    rates = {}
+    for suite in Suite:
+        of_suite = [trial for trial in vendor if trial.cell.suite is suite]
+        if of_suite:
+            rates[suite.value] = _rate(of_suite, Verdict.PASS)
+        for case in sorted({trial.cell.case for trial in of_suite if trial.cell.case}):
+            of_case = [trial for trial in of_suite if trial.cell.case == case]
+            rates[f"{suite.value}/{case}"] = _rate(of_case, Verdict.PASS)
+    return rates
