@@ -17,7 +17,7 @@ from services.agent.decisions import (
     read_decision,
 )
 from services.common.canonical import sha256_hex
-from tests.services.agent.fakes import decision
+from tests.services.agent.fake_memory import decision
 
 SPEC = continuity_pb2.OperationSpec(operation_id="op", arguments_digest="a" * 64)
 RESULT = '{"done":1}'

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from memqual.v1 import agent_pb2, common_pb2, continuity_pb2
-from tests.services.agent.fakes import Hold, World, world
+from tests.services.agent.fakes import World, world
 from tests.services.agent.hosts import HostClient, HostProcess, process_host, workflow
+from tests.services.agent.recorder import Hold
 
 pytestmark = pytest.mark.e2e_process
 
