@@ -81,9 +81,7 @@ class Lifecycle:
     def _forget(self, conn: sqlite3.Connection, stored: Stored, now_unix_ns: int) -> list[str]:
         words = frozenset(terms(stored.record.content or ""))
         rows = lineage.descendants(conn, stored.row)
-        made_of_it = {stored.row, *rows}
-        # Read before anything is erased: what else a descendant may have its words from.
-        others = {row: self._words_of_others(conn, row, made_of_it) for row in rows}
+        others = _words_of_others(conn, stored.row, rows)
         standing = self._policy.forgotten(stored.standing)
         tombstone = self._desk.change(
             conn, self._erase(conn, stored), standing, "forgotten", now_unix_ns
@@ -103,14 +101,6 @@ class Lifecycle:
                 changed.append(child.record.record_id)
         return changed
 
-    def _words_of_others(
-        self, conn: sqlite3.Connection, row: int, made_of_it: set[int]
-    ) -> frozenset[str]:
-        parents = conn.execute("SELECT parent FROM mem_edges WHERE child = ?", (row,)).fetchall()
-        others = [parent for (parent,) in parents if parent not in made_of_it]
-        kept = store.load_many(conn, others).values()
-        return frozenset(term for other in kept for term in terms(other.record.content or ""))
-
     def _erase(self, conn: sqlite3.Connection, stored: Stored) -> Stored:
         self._desk.index.drop(conn, stored, bury=True)
         return store.erase(conn, stored)
@@ -128,3 +118,22 @@ class Lifecycle:
         if standing == child.standing or child.standing.state is State.FORGOTTEN:
             return None
         return self._desk.change(conn, child, standing, str(reason), now_unix_ns)
+
+
+def _words_of_others(
+    conn: sqlite3.Connection, forgotten: int, descendants: list[int]
+) -> dict[int, frozenset[str]]:
+    """For each descendant, the terms of its ancestors that are not made of the forgotten record."""
+    made_of_it = {forgotten, *descendants}
+    origins = {
+        row: [other for other in lineage.ancestors(conn, row) if other not in made_of_it]
+        for row in descendants
+    }
+    words = {
+        row: frozenset(terms(other.record.content or ""))
+        for row, other in store.load_many(conn, set().union(*origins.values())).items()
+    }
+    return {
+        row: frozenset().union(*(words[other] for other in others))
+        for row, others in origins.items()
+    }

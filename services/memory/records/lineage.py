@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from services.memory.records.store import sql_list
 
-__all__ = ["ANCESTORS_MAX", "add_edges", "ancestor_ids", "descendants"]
+__all__ = ["ANCESTORS_MAX", "add_edges", "ancestor_ids", "ancestors", "descendants"]
 
 ANCESTORS_MAX = 1_000
 _CHUNK = 500
@@ -27,8 +27,8 @@ def add_edges(
     conn.execute("UPDATE mem_records SET parents = ? WHERE row = ?", (len(parents), child))
 
 
-def ancestor_ids(conn: sqlite3.Connection, row: int) -> tuple[str, ...]:
-    """Ids of every ancestor, nearest generation first, each once, at most 1,000."""
+def ancestors(conn: sqlite3.Connection, row: int) -> list[int]:
+    """Rows of every ancestor, nearest generation first, each once, at most 1,000."""
     seen = {row}
     generation = [row]
     found: list[int] = []
@@ -41,7 +41,12 @@ def ancestor_ids(conn: sqlite3.Connection, row: int) -> tuple[str, ...]:
         generation = [parent for parent in dict.fromkeys(parents) if parent not in seen]
         seen.update(generation)
         found.extend(generation)
-    found = found[:ANCESTORS_MAX]
+    return found[:ANCESTORS_MAX]
+
+
+def ancestor_ids(conn: sqlite3.Connection, row: int) -> tuple[str, ...]:
+    """Ids of every ancestor, in the same order."""
+    found = ancestors(conn, row)
     names: dict[int, str] = {}
     for start in range(0, len(found), _CHUNK):
         chunk = found[start : start + _CHUNK]

@@ -100,8 +100,9 @@ def _wanted(scope: Scope, query: str) -> list[str]:
     return [term for term in asked if term not in names] or list(asked)
 
 
-def _closeness(hit: tuple[Match, Stored]) -> tuple[float, int]:
-    return (-hit[0].score, -hit[1].recency)
+def _closeness(hit: tuple[Match, Stored]) -> tuple[float, bool, int]:
+    match, stored = hit
+    return (-match.score, not stored.authoritative, -stored.recency)
 
 
 def _later_first(hits: Sequence[tuple[Match, Stored]]) -> list[tuple[Match, Stored]]:

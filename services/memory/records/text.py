@@ -93,7 +93,12 @@ def stem(word: str) -> str:
     """A light English stem: endings of number, tense and a few nouns; other words stay."""
     if len(word) < STEM_MIN_CHARACTERS or not (word.isascii() and word.isalpha()):
         return word
-    word = _singular(word)
+    found = _without_endings(_singular(word))
+    # "note" must not become a negation.
+    return word if found in NEGATIONS else found
+
+
+def _without_endings(word: str) -> str:
     for suffix in _SUFFIXES:
         base = word.removesuffix(suffix)
         if base != word and len(base) >= _base_characters(suffix) and _VOWEL.search(base):
