@@ -79,7 +79,7 @@ _CASES = (
         "Keep runs in a folder that the engine shares (Docker Desktop: Settings, File sharing).",
     ),
     _Case(
-        ("no such container", "no such network"),
+        ("no such container", "no such network", "dead or marked for removal"),
         StackError,
         "A part of the stack is gone",
         "Something else removed it; let memqual alone end its stacks, and run again.",

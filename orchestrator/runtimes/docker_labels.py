@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.owner import Owner
 
 __all__ = [
+    "INSTANCE_LABEL",
     "OWNER_PID_LABEL",
     "RUN_LABEL",
     "SERVICE_LABEL",
     "STACK_LABEL",
     "labels_of_stack",
     "owner_of",
-    "stack_filters",
 ]
 
 RUN_LABEL = "memqual.run"
 STACK_LABEL = "memqual.stack"
 SERVICE_LABEL = "memqual.service"
+# One start of one stack: what its own `close` goes by.
+INSTANCE_LABEL = "memqual.instance"
 OWNER_PID_LABEL = "memqual.owner-pid"
 OWNER_STARTED_LABEL = "memqual.owner-started"
 OWNER_MACHINE_LABEL = "memqual.owner-machine"
@@ -31,15 +34,11 @@ def labels_of_stack(spec: StackSpec) -> dict[str, str]:
     return {
         RUN_LABEL: spec.run_id,
         STACK_LABEL: spec.stack_id,
+        INSTANCE_LABEL: uuid.uuid4().hex,
         OWNER_PID_LABEL: str(owner.pid),
         OWNER_STARTED_LABEL: owner.started,
         OWNER_MACHINE_LABEL: owner.machine,
     }
-
-
-def stack_filters(spec: StackSpec) -> tuple[str, ...]:
-    """What the engine is asked for to find everything of a stack."""
-    return (f"{RUN_LABEL}={spec.run_id}", f"{STACK_LABEL}={spec.stack_id}")
 
 
 def owner_of(labels: Mapping[str, str]) -> Owner:

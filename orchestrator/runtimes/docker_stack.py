@@ -19,7 +19,7 @@ from orchestrator.errors import EngineError, MemqualError, StackError, VendorCon
 from orchestrator.runtimes.base import IsolationReport, StackSpec
 from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_isolation import examine_isolation
-from orchestrator.runtimes.docker_labels import labels_of_stack, stack_filters
+from orchestrator.runtimes.docker_labels import INSTANCE_LABEL, labels_of_stack
 from orchestrator.runtimes.docker_options import container_options
 from orchestrator.runtimes.docker_service import DockerService
 from orchestrator.runtimes.docker_types import Labelled
@@ -121,6 +121,7 @@ class DockerStack:
         watched = [self.service(name) for name in names]
 
         def raise_if_ended() -> None:
+            self._raise_if_closing()
             for service in watched:
                 service.raise_if_ended()
 
@@ -174,14 +175,15 @@ class DockerStack:
             return
         # A signal may have cut into a request on the other connection and left it in an odd state.
         with DockerEngine.connect() as engine:
-            filters = stack_filters(self._spec)
+            # By this object's own mark: another stack may have the same ids, and was there first.
+            mark = f"{INSTANCE_LABEL}={self._labels[INSTANCE_LABEL]}"
             failed: tuple[str, ...] = ()
             for _ in range(REMOVAL_PASSES):
-                left = engine.labelled(*filters)
+                left = engine.labelled(mark)
                 if not left:
                     break
                 failed = remove_all(engine, left, before_container=self._save_log)
-            if engine.labelled(*filters):
+            if engine.labelled(mark):
                 raise EngineError(
                     f"A part of {self._prefix} could not be removed: {'; '.join(failed)}.",
                     next_step="Run `memqual gc` when the engine answers again.",

@@ -19,8 +19,8 @@ __all__ = ["await_targets", "targets_of"]
 REFRESH_LIMIT_MS = 60_000
 # How often the services' lives are looked at meanwhile.
 WATCH_SECONDS = 0.2
-# For the answer to come back after the interposer's own time is over.
-GRACE_SECONDS = 2.0
+# For the interposer's last look, which may begin just before its time is over, and for its answer.
+GRACE_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
 
@@ -54,22 +54,46 @@ def await_targets(
         MemqualError: what `raise_if_ended` raises.
     """
     began = time.monotonic()
-    wait_ms = min(int(timeout_seconds * 1000), REFRESH_LIMIT_MS)
     with open_channel(control_address) as channel:
+        _await_interposer(channel, control_address, timeout_seconds, raise_if_ended)
+        left_seconds = max(0.0, timeout_seconds - (time.monotonic() - began))
         stub = interposer_pb2_grpc.InterposerServiceStub(channel)
         calls = {
             target: stub.Refresh.future(
-                interposer_pb2.RefreshRequest(target=target, timeout_ms=wait_ms),
-                timeout=timeout_seconds + GRACE_SECONDS,
+                interposer_pb2.RefreshRequest(
+                    target=target, timeout_ms=min(int(left_seconds * 1000), REFRESH_LIMIT_MS)
+                ),
+                timeout=left_seconds + GRACE_SECONDS,
                 metadata=(("memqual-token", control_token),),
-                # The interposer itself may still be on its way up.
-                wait_for_ready=True,
             )
             for target in targets
         }
         for target, call in calls.items():
             _await_one(target, call, timeout_seconds, raise_if_ended)
     _log.info("healthy", targets=list(targets), seconds=round(time.monotonic() - began, 3))
+
+
+def _await_interposer(
+    channel: grpc.Channel,
+    address: str,
+    timeout_seconds: float,
+    raise_if_ended: Callable[[], None],
+) -> None:
+    """Waits until the interposer takes connections; it may still be on its way up."""
+    ready = grpc.channel_ready_future(channel)
+    until = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            ready.result(timeout=WATCH_SECONDS)
+            return
+        except grpc.FutureTimeoutError:
+            raise_if_ended()
+            if time.monotonic() > until:
+                ready.cancel()
+                raise StackError(
+                    f"The interposer does not answer at {address} within {timeout_seconds:g} s.",
+                    next_step="Look at its log in the run's folder, then run again.",
+                ) from None
 
 
 def _await_one(
@@ -93,7 +117,7 @@ def _await_one(
 def _unhealthy(target: str, timeout_seconds: float, error: object) -> StackError:
     code = error.code() if isinstance(error, grpc.Call) else grpc.StatusCode.UNKNOWN
     details = error.details() if isinstance(error, grpc.Call) else str(error)
-    if code is grpc.StatusCode.UNAVAILABLE and "not healthy" in (details or ""):
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED or "not healthy" in (details or ""):
         return StackError(
             f"{target!r} did not become healthy within {timeout_seconds:g} s: {details}.",
             next_step="Check that it listens on MEMQUAL_LISTEN and serves grpc.health.v1.",
