@@ -14,8 +14,8 @@ from orchestrator.runtimes.base import ServiceHandle, Stack, StackSpec
 from orchestrator.runtimes.plan import required_recipes
 from services.common.channels import open_channel
 
-CALL_SECONDS = 10.0
-EXIT_SECONDS = 10.0
+CALL_SECONDS = 30.0
+EXIT_SECONDS = 30.0
 
 # An orchestrator that starts a stack, says so, and then waits to be killed.
 ORCHESTRATOR = """
