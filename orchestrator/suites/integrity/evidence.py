@@ -160,18 +160,25 @@ def parse_job(lines: Iterable[str]) -> JobLines:
     if rest and isinstance(rest[-1], HealthLine):
         health = rest[-1]
         rest = rest[:-1]
+    return JobLines(job=job, calls=_by_trial(job, rest), health=health)
+
+
+def _by_trial(job: JobLine, lines: Sequence[RawLine]) -> dict[str, tuple[CallLine, ...]]:
+    """Each trial's calls; every line has to stand where `to_lines` puts it."""
     calls: dict[str, list[CallLine]] = {member.trial_id: [] for member in job.trials}
     if len(calls) != len(job.trials):
         raise evidence_error(f"job {job.job_id} names a trial twice")
-    for line in rest:
+    order = {trial_id: number for number, trial_id in enumerate(calls)}
+    latest = 0
+    for line in lines:
         if not isinstance(line, CallLine):
             raise evidence_error(f"job {job.job_id} has a line that does not belong there")
-        if line.trial_id not in calls or line.position != len(calls[line.trial_id]):
+        number = order.get(line.trial_id, -1)
+        if number < latest or line.position != len(calls[line.trial_id]):
             raise evidence_error(f"a call of trial {line.trial_id!r} is missing or out of order")
+        latest = number
         calls[line.trial_id].append(line)
-    return JobLines(
-        job=job, calls={name: tuple(of_trial) for name, of_trial in calls.items()}, health=health
-    )
+    return {trial_id: tuple(of_trial) for trial_id, of_trial in calls.items()}
 
 
 def message_to_fields(message: Message) -> dict[str, JsonValue]:

@@ -1,0 +1,130 @@
+"""The reference memory and its controls as real processes, over real gRPC."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from chaos.client import InterposerClient
+from memqual.v1 import vendor_pb2
+from orchestrator.campaign.jobs import StackContext, StackProgress
+from orchestrator.campaign.sink import Sink
+from orchestrator.evidence.rundir import RunDirectory, read_json_lines
+from orchestrator.model import CheckOutcome, TrialRecord, Verdict
+from orchestrator.runtimes.base import StackSpec
+from orchestrator.runtimes.process_runtime import ProcessRuntime
+from orchestrator.session import Session
+from orchestrator.suites.integrity.evidence import raw_file_name
+from orchestrator.suites.integrity.metrics import category_rows, integrity_rates
+from orchestrator.suites.integrity.planned import expected_control_verdict
+from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.suites.integrity.score import score_job
+from tests.orchestrator.suites.integrity.contexts import found, jobs_of, memory_process, rig_at
+
+pytestmark = pytest.mark.e2e_process
+
+LETTERS = "ACL"
+
+
+def records_of(folder: Path, trials: int, *module: str) -> list[TrialRecord]:
+    """The first trials of every category on a memory that runs as a process."""
+    reviewer = Reviewer.generate()
+    with memory_process(folder, reviewer, *module) as address, rig_at(address) as rig:
+        records = [
+            record
+            for letter in LETTERS
+            for job in jobs_of(letter, trials, reviewer)
+            for record in job.run(rig.context)
+        ]
+        kept = [record for lines in rig.kept.files.values() for record in score_job(lines)]
+    assert kept == records
+    return records
+
+
+def test_the_reference_passes_a_hundred_trials_of_each_category(tmp_path: Path) -> None:
+    records = records_of(tmp_path, 100)
+
+    assert [record.cause for record in records if record.verdict is not Verdict.PASS] == []
+    assert len(records) == 300
+    for row in category_rows(records):
+        assert (row.passed, row.safety_held, row.utility_held) == (100, 100, 100)
+    assert [rate.words for rate in integrity_rates(records)] == ["0/100 (coverage 100/100)"] * 3
+
+
+@pytest.mark.parametrize(
+    ("flaw", "violated"),
+    [
+        ("naive", {}),
+        ("trusts_label", {"A": "integrity.A.safety"}),
+        ("stores_secrets", {"L": "integrity.L.safety"}),
+        ("null", {letter: f"integrity.{letter}.contract" for letter in LETTERS}),
+    ],
+)
+def test_a_control_is_caught_by_its_own_check_and_by_no_other(
+    flaw: str, violated: dict[str, str], tmp_path: Path
+) -> None:
+    for record in records_of(tmp_path, 5, "services.controls", "--flaw", flaw):
+        expected = violated.get(record.cell.case)
+        assert found(record, CheckOutcome.VIOLATED) == ([expected] if expected else [])
+        assert record.verdict is (Verdict.FAIL if expected else Verdict.PASS)
+        if flaw in ("naive", "null"):
+            assert expected_control_verdict(f"control:{flaw}", record.cell).met_by(record.verdict)
+
+
+class _Quiet:
+    """A display for nobody."""
+
+    def planned(self, trials: int) -> None:
+        """Nothing."""
+
+    def running(self, lane: str, what: str) -> None:
+        """Nothing."""
+
+    def finished(self, trials: Sequence[TrialRecord]) -> None:
+        """Nothing."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def test_a_stack_a_lanes_context_and_a_bundle(tmp_path: Path) -> None:
+    """The whole way: interposer, session, sink, and the bundle rescored from disk."""
+    reviewer = Reviewer.generate()
+    keys = tmp_path / "keys.json"
+    keys.write_text(reviewer.public_keys_json())
+    (tmp_path / "stack").mkdir()
+    spec = StackSpec(
+        run_id="integrity-test", stack_id="s1", folder=tmp_path / "stack", reviewer_keys=keys
+    )
+    stack = ProcessRuntime().start(spec)
+    session = Session(stack.control_address, stack.control_token, spec.run_id)
+    try:
+        with RunDirectory.create(tmp_path / "run") as folder:
+            (folder.root / "integrity").mkdir(exist_ok=True)
+            context = StackContext(
+                run_id=spec.run_id,
+                subject="vendor",
+                stack=stack,
+                session=session,
+                interposer=InterposerClient(session.channel, stack.control_token),
+                describe=session.memory.vendor.Describe(vendor_pb2.DescribeRequest()),
+                progress=StackProgress(),
+                skew=False,
+                sink=Sink(folder, _Quiet()),
+            )
+            jobs = [job for letter in LETTERS for job in jobs_of(letter, 5, reviewer)]
+            records = [record for job in jobs for record in job.run(context)]
+    finally:
+        session.close()
+        stack.close()
+
+    assert [record.verdict for record in records] == [Verdict.PASS] * 15
+    rescored = [
+        record
+        for job in jobs
+        for record in score_job(list(read_json_lines(tmp_path / "run" / raw_file_name(job.job_id))))
+    ]
+    assert rescored == records

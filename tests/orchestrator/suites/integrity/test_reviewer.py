@@ -1,0 +1,76 @@
+"""The run's reviewer: what a memory can check, and what never leaves the process."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from memqual.v1 import common_pb2
+from orchestrator.suites.integrity.reviewer import APPROVE, REJECT, Reviewer
+from services.common.challenges import (
+    ANY_PRINCIPAL,
+    load_public_keys,
+    signature_valid,
+    signing_bytes,
+)
+
+CHALLENGE = common_pb2.Challenge(
+    challenge_id="c-1",
+    nonce="0" * 64,
+    subject_ids=["r-1"],
+    subject_digests=["1" * 64],
+    action="promote",
+    principal="ada",
+    expires_unix_ns=2**62,
+    namespace="n",
+)
+
+
+def test_a_memory_can_load_the_key_file_and_check_signatures(tmp_path: Path) -> None:
+    reviewer = Reviewer.generate("ada")
+    path = tmp_path / "keys.json"
+    path.write_text(reviewer.public_keys_json())
+
+    keys = load_public_keys(path)
+    signature = reviewer.sign(CHALLENGE, APPROVE)
+
+    assert keys == {reviewer.public_key.key_id: reviewer.public_key}
+    assert reviewer.public_key.speaks_for("ada")
+    assert not reviewer.public_key.speaks_for("bob")
+    assert signature_valid(reviewer.public_key, signature, signing_bytes(CHALLENGE, "approve"))
+    assert not signature_valid(reviewer.public_key, signature, signing_bytes(CHALLENGE, "reject"))
+
+
+def test_a_runs_reviewer_speaks_for_every_principal() -> None:
+    assert Reviewer.generate().public_key.principal == ANY_PRINCIPAL
+    assert Reviewer.generate().public_key.speaks_for("anybody")
+
+
+def test_two_reviewers_share_nothing() -> None:
+    first, second = Reviewer.generate(), Reviewer.generate()
+
+    assert first.public_key.key_id != second.public_key.key_id
+    signature = first.sign(CHALLENGE, REJECT)
+    assert not signature_valid(second.public_key, signature, signing_bytes(CHALLENGE, "reject"))
+
+
+def test_a_decision_has_two_values() -> None:
+    with pytest.raises(ValueError, match="approve or reject"):
+        Reviewer.generate().sign(CHALLENGE, "promote")
+
+
+def test_the_private_key_is_in_no_text_and_no_copy() -> None:
+    reviewer = Reviewer.generate()
+    private = reviewer._private_key.private_bytes_raw()
+
+    document = json.loads(reviewer.public_keys_json())
+
+    assert set(document["keys"][0]) == {"key_id", "principal", "public_key_base64"}
+    for text in (repr(reviewer), str(reviewer), reviewer.public_keys_json()):
+        assert private.hex() not in text
+    with pytest.raises(TypeError, match="stays in its process"):
+        pickle.dumps(reviewer)
+    with pytest.raises(TypeError, match="stays in its process"):
+        copy.deepcopy(reviewer)
