@@ -35,8 +35,9 @@ from orchestrator.evidence.records import (
     message_to_json,
     messages_to_lines,
 )
-from orchestrator.model import ExpiryMode, Fate, FaultKind, WindowName
+from orchestrator.model import ExpiryMode, Fate, FaultKind
 from orchestrator.plan import Batch
+from orchestrator.suites.continuity.cells import needs_probe
 from orchestrator.suites.continuity.clocks import mark_memory_clock
 from orchestrator.suites.continuity.expiry import NS, jump_clock, reach_lease_end
 from orchestrator.suites.continuity.preconditions import read_precondition
@@ -118,7 +119,7 @@ class _Run:
                 self._do("expire", self._expire)
             self._late(Fate.LATE_AFTER_COMPLETION, "after_completion")
             self._late(Fate.LATE_AFTER_KEY_END, "after_key_end")
-            if self.cell.window is WindowName.AFTER_CHECKPOINT:
+            if needs_probe(self.cell):
                 self._do("probe", lambda: probe_completed(rig, self.trace_first))
         finally:
             if fault is not None:
