@@ -80,6 +80,7 @@ class Injection:
 
         Raises:
             InjectionError: a step did not show what it must; the stack must not be used further.
+                What a target or the precondition raises passes through, with the same meaning.
         """
         for step, action in (
             (Step.HELD, self._await_held),

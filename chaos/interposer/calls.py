@@ -6,10 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chaos.interposer.changes import Changes
-from chaos.interposer.limits import EOF_QUIET_SECONDS, UPSTREAM_SECONDS
+from chaos.interposer.limits import (
+    EOF_QUIET_SECONDS,
+    IN_FLIGHT_BYTES_MAX,
+    UPSTREAM_SECONDS,
+)
 from chaos.interposer.trace import CallInfo
 
-__all__ = ["Call", "CallTable", "MetadataPairs", "Outcome"]
+__all__ = ["Call", "CallTable", "MetadataPairs", "Outcome", "set_outcome"]
 
 MetadataPairs = tuple[tuple[str, str | bytes], ...]
 
@@ -51,6 +55,7 @@ class Call:
         carried: the detached task that carries the call is still at work.
         exchanged: the request has been delivered and everything it caused upstream has ended.
         upstream_calls: calls to the target that have not ended.
+        message_bytes: size of the messages that the call keeps.
     """
 
     __slots__ = (
@@ -61,6 +66,7 @@ class Call:
         "exchanged",
         "forwarded_metadata",
         "info",
+        "message_bytes",
         "outcome",
         "request",
         "upstream_calls",
@@ -83,6 +89,7 @@ class Call:
         self.carried = True
         self.exchanged = False
         self.upstream_calls = 0
+        self.message_bytes = len(request)
 
     def upstream_timeout_seconds(self, now_seconds: float) -> float:
         """What the call upstream may take: the client's rest, or 60 s when there is no client."""
@@ -92,8 +99,13 @@ class Call:
 
     def answer(self, outcome: Outcome) -> None:
         """Gives the handler its outcome, unless it is gone or was given one."""
-        if not self.outcome.done():
-            self.outcome.set_result(outcome)
+        set_outcome(self.outcome, outcome)
+
+
+def set_outcome(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    """Sets an outcome that may have been set, or cancelled with its handler."""
+    if not future.done():
+        future.set_result(outcome)
 
 
 class CallTable:
@@ -101,7 +113,8 @@ class CallTable:
 
     def __init__(self) -> None:
         self.changes = Changes()
-        self.request_bytes = 0
+        # Of the requests and answers that open calls keep.
+        self.message_bytes = 0
         self._calls: dict[int, Call] = {}
         self._last_call_id = 0
         self._gone_clients: Counter[str] = Counter()
@@ -119,7 +132,7 @@ class CallTable:
         """Takes a call in."""
         self._calls[call.info.call_id] = call
         self._arrived[call.info.source] += 1
-        self.request_bytes += len(call.request)
+        self.message_bytes += call.message_bytes
 
     def client_ended(self, call: Call) -> None:
         """Its handler has ended; drops the call from the table when nothing else is at work."""
@@ -144,6 +157,14 @@ class CallTable:
         """A call to the target ended."""
         call.upstream_calls -= 1
         self.changes.notify()
+
+    def keep_response(self, call: Call, response_bytes: int) -> bool:
+        """Counts an answer's bytes for its call; False when open calls keep too many already."""
+        if self.message_bytes + response_bytes > IN_FLIGHT_BYTES_MAX:
+            return False
+        call.message_bytes += response_bytes
+        self.message_bytes += response_bytes
+        return True
 
     def forget_gone_clients(self, services: Iterable[str]) -> None:
         """Starts the count of gone clients anew: a freeze begins."""
@@ -189,5 +210,5 @@ class CallTable:
     def _retire(self, call: Call) -> None:
         ended = not (call.client_waiting or call.carried)
         if ended and self._calls.pop(call.info.call_id, None) is not None:
-            self.request_bytes -= len(call.request)
+            self.message_bytes -= call.message_bytes
         self.changes.notify()

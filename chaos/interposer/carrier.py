@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import grpc
 import structlog
 
-from chaos.interposer.calls import Call, Outcome
-from chaos.interposer.limits import HOLD_SECONDS_MAX, LOST_SECONDS
+from chaos.interposer.calls import Call, Outcome, set_outcome
+from chaos.interposer.limits import HOLD_SECONDS_MAX, IN_FLIGHT_BYTES_MAX, LOST_SECONDS
 from chaos.interposer.rules import Message, Rule
 from chaos.interposer.state import State
 from memqual.v1 import interposer_pb2
@@ -17,6 +17,7 @@ __all__ = ["Carrier"]
 PHASE_REQUEST = interposer_pb2.MESSAGE_PHASE_REQUEST
 PHASE_RESPONSE = interposer_pb2.MESSAGE_PHASE_RESPONSE
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE.value[0]
+RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
 INTERNAL = grpc.StatusCode.INTERNAL.value[0]
 MILLISECONDS_PER_SECOND = 1_000
 
@@ -69,7 +70,10 @@ class Carrier:
             seconds = max(call.deadline_seconds - self._loop.time(), 0.0)
         outcome = Outcome(UNAVAILABLE, "interposer: the message was lost", lost=True)
         if not call.client_gone:
-            self._loop.call_later(min(seconds, HOLD_SECONDS_MAX), call.answer, outcome)
+            # The timer may outlive the client by far: it must not keep the call's messages.
+            self._loop.call_later(
+                min(seconds, HOLD_SECONDS_MAX), set_outcome, call.outcome, outcome
+            )
 
     async def _pass(self, call: Call, phase: int) -> _Passage:
         state = self._state
@@ -211,6 +215,12 @@ class Carrier:
             )
         finally:
             state.calls.upstream_ended(call)
+        if not state.calls.keep_response(call, len(outcome.response)):
+            outcome = Outcome(
+                RESOURCE_EXHAUSTED,
+                f"interposer: {info.target} answered {info.method}, and open calls hold "
+                f"{state.calls.message_bytes} bytes already; at most {IN_FLIGHT_BYTES_MAX} may be",
+            )
         answered = outcome.answered
         state.trace.add(
             interposer_pb2.TRACE_KIND_RESPONSE_RECEIVED

@@ -4,7 +4,7 @@ MEBIBYTE = 1024 * 1024
 
 # One message, either way; longer ones end in RESOURCE_EXHAUSTED.
 MESSAGE_BYTES_MAX = 4 * MEBIBYTE
-# Calls that are open at once, over all listeners, and the bytes of their requests.
+# Calls that are open at once, over all listeners, and the bytes of their messages.
 CALLS_MAX = 8_192
 IN_FLIGHT_BYTES_MAX = 256 * MEBIBYTE
 # Trace: whichever comes first gives up the oldest records.

@@ -135,12 +135,12 @@ class Proxy:
     async def refuse_if_full(self, context: Context, request_bytes: int) -> None:
         """Aborts a call that is one too many."""
         calls = self._state.calls
-        if len(calls) < CALLS_MAX and calls.request_bytes + request_bytes <= IN_FLIGHT_BYTES_MAX:
+        if len(calls) < CALLS_MAX and calls.message_bytes + request_bytes <= IN_FLIGHT_BYTES_MAX:
             return
-        _log.warning("call_refused", open_calls=len(calls), request_bytes=calls.request_bytes)
+        _log.warning("call_refused", open_calls=len(calls), message_bytes=calls.message_bytes)
         await context.abort(
             grpc.StatusCode.RESOURCE_EXHAUSTED,
-            f"interposer: {len(calls)} calls with {calls.request_bytes} bytes are open; at most "
+            f"interposer: {len(calls)} calls with {calls.message_bytes} bytes are open; at most "
             f"{CALLS_MAX} with {IN_FLIGHT_BYTES_MAX} may be",
         )
 

@@ -8,10 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.common.platform import kill_process, resume_process, suspend_process
+from services.common.platform import (
+    KILLED_EXIT_CODE,
+    kill_process,
+    resume_process,
+    suspend_process,
+)
 from tests.chaos.harness import WAIT_SECONDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+
+# What both runtimes say of a service that was killed.
+SIGKILL_EXIT_CODE = 137
 
 Process = subprocess.Popen[str]
 
@@ -102,4 +110,5 @@ class ProcessTarget:
 
     def wait_exit(self, timeout_seconds: float) -> ProcessExit:
         code = self.life().wait(timeout_seconds)
-        return ProcessExit(code, False, self.started_ns, time.time_ns())
+        seen = SIGKILL_EXIT_CODE if code == KILLED_EXIT_CODE else code
+        return ProcessExit(seen, False, self.started_ns, time.time_ns())

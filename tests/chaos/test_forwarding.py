@@ -24,6 +24,7 @@ from tests.chaos.harness import (
     Target,
     health_status,
     rig_of,
+    wait_for,
 )
 
 SERVING = 1
@@ -153,6 +154,26 @@ def test_streams_are_proxied_with_their_end(rig: Rig) -> None:
         "RESPONSE_DELIVERED",
     ]
     assert records[0].payload == b"1000"
+
+
+def test_stream_to_a_target_that_is_down(rig: Rig) -> None:
+    rig.destination.stop()
+    call = rig.control.unary_stream(READ_JOURNAL)(
+        b"1", timeout=WAIT_SECONDS, metadata=control_metadata("destination-audit")
+    )
+    assert call.code() is grpc.StatusCode.UNAVAILABLE
+    assert rig.kinds()[-2:] == ["UPSTREAM_FAILED", "RESPONSE_DELIVERED"]
+
+
+def test_stream_ends_with_its_client(rig: Rig) -> None:
+    call = rig.control.unary_stream(READ_JOURNAL)(
+        b"1000000", timeout=None, metadata=control_metadata("destination-audit")
+    )
+    assert next(call) == b"record 0"
+    call.cancel()
+    wait_for(lambda: "CLIENT_GONE" in rig.kinds(), "the client is gone")
+    wait_for(lambda: rig.client.statistics().in_flight_calls == 0, "the stream has ended")
+    assert "RESPONSE_RECEIVED" not in rig.kinds()
 
 
 def test_health_and_reflection_own_and_of_a_target(rig: Rig) -> None:

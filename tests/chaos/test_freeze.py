@@ -140,6 +140,17 @@ def test_streams_are_kept_back(rig: Rig) -> None:
     assert len(list(call)) == 3
 
 
+def test_stream_of_a_dead_client_is_dropped_at_the_thaw(rig: Rig) -> None:
+    rig.client.freeze("destination")
+    metadata = (("memqual-token", CONTROL_TOKEN), ("memqual-target", "destination-audit"))
+    call = rig.control.unary_stream(READ_JOURNAL)(b"3", timeout=WAIT_SECONDS, metadata=metadata)
+    kept_back(rig, 1)
+    call.cancel()
+    kept_back(rig, 0)
+    rig.client.thaw("destination")
+    assert rig.destination.received == []
+
+
 def test_await_eof_says_what_is_still_open(rig: Rig) -> None:
     rig.client.arm(rule(pb.RULE_ACTION_HOLD))
     call = rig.call(b"x")
