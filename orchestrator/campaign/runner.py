@@ -141,7 +141,15 @@ class _Run:
                 f"{describe.name} {describe.version}; isolation {report.isolation}; "
                 f"clock: {report.skew_detail}."
             )
-            self._keep_manifest(runtime, reason, images, plan, expected_trials, report, describe)
+            self._keep_manifest(
+                runtime=runtime,
+                reason=reason,
+                images=images,
+                plan=plan,
+                expected_trials=expected_trials,
+                report=report,
+                describe=describe,
+            )
         except BaseException:
             first.close()
             raise
@@ -149,7 +157,7 @@ class _Run:
         for number in range(self.options.stacks):
             settings = LaneSettings(f"{'abcd'[number]}", spec, report.skew_proven)
             self.lanes.append(Lane(runtime, settings, self.sink, self.stopping))
-        # Its clock was moved and its preflight is in its trace, both of which a batch does not mind.
+        # Batches do not mind that its clock was moved.
         self.lanes[0].adopt(first, VENDOR)
         with ThreadPoolExecutor(len(self.lanes), thread_name_prefix="lane") as pool:
             ended = [pool.submit(lane.run, queue) for lane in self.lanes]
@@ -204,6 +212,7 @@ class _Run:
 
     def _keep_manifest(
         self,
+        *,
         runtime: Runtime,
         reason: str,
         images: Mapping[str, ImageRef],

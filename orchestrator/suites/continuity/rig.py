@@ -82,7 +82,8 @@ class Rig:
                 hold.await_held(wanted, _HOLD_LOOK_SECONDS)
             except NotInTime as error:
                 settled = self._settled()
-                if settled or time.monotonic() > deadline:
+                held = len(hold.await_held(0, 0.0))
+                if held + settled >= wanted or time.monotonic() > deadline:
                     raise WindowMissed(
                         "held", f"{error.details}; {settled} workflows settled without it"
                     ) from error

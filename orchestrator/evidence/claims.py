@@ -1,0 +1,44 @@
+"""claims.json: what a reader may conclude from a run, what not, and what nobody may (DESIGN §8)."""
+
+from __future__ import annotations
+
+from orchestrator.evidence.manifest import Manifest
+from orchestrator.model import Frozen, RunVerdict
+from orchestrator.scoring.run import Aggregate
+
+__all__ = ["Claims", "claims_of"]
+
+
+class Claims(Frozen):
+    """Sentences, each bounded by what was run."""
+
+    supported: tuple[str, ...]
+    not_supported: tuple[str, ...]
+    prohibited: tuple[str, ...]
+
+
+def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
+    """Derive the claims of a run from its aggregate."""
+    subject = f"{manifest.subject_name} {manifest.subject_version}".strip()
+    conclusive = result.verdict in (RunVerdict.QUALIFIED, RunVerdict.QUALIFIED_WITH_GAPS)
+    supported, not_supported = [], []
+    for name, rate in result.rates.items():
+        sentence = f"{subject}, {name}, profile {manifest.profile}: {rate.text} trials passed."
+        (supported if rate.denominator else not_supported).append(sentence)
+    verdict = f"{subject} is {result.verdict.value} under profile {manifest.profile}."
+    (supported if conclusive else not_supported).append(verdict)
+    not_supported += [
+        "Durability against loss of power: SIGKILL keeps the page cache.",
+        "The authorship of this bundle: it is not signed and claims consistency only.",
+    ]
+    if manifest.runtime == "process":
+        not_supported.append("Isolation of the memory: local processes share one machine.")
+    return Claims(
+        supported=tuple(supported),
+        not_supported=tuple(not_supported),
+        prohibited=(
+            "A confidence interval over operations: those of one kill are not independent.",
+            "A sum over different evidence classes or over cells that differ.",
+            "A claim about cells that were not scheduled, were N/R, or were ERROR.",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""What people and machines read of a run: terminal table, report.html, junit.xml."""

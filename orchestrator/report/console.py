@@ -1,0 +1,72 @@
+"""The final table that a person reads in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from orchestrator.evidence.manifest import Manifest
+from orchestrator.model import RunVerdict, TrialRecord, Verdict
+from orchestrator.plan import CONTROLS, VENDOR
+from orchestrator.scoring.run import Aggregate
+
+__all__ = ["print_result"]
+
+_FAILURES_SHOWN = 5
+_MEANINGS = {
+    RunVerdict.QUALIFIED: "every expected trial was evaluated and passed",
+    RunVerdict.QUALIFIED_WITH_GAPS: "all that could be run passed; some scheduled cells are N/R",
+    RunVerdict.NOT_QUALIFIED: "at least one trial failed",
+    RunVerdict.INVALID: "the run itself proves nothing: see the reasons",
+    RunVerdict.INCOMPLETE: "some trials could not be evaluated",
+}
+
+
+def print_result(
+    root: Path, manifest: Manifest, result: Aggregate, trials: Sequence[TrialRecord]
+) -> None:
+    """Print verdict, coverage and the first failures with the command that replays them."""
+    console = Console(file=sys.stdout, highlight=False)
+    table = Table(title=f"{escape(manifest.subject_name)} · {manifest.profile} profile")
+    table.add_column("subject")
+    for verdict in Verdict:
+        table.add_column(verdict.value, justify="right")
+    table.add_column("unsafe", justify="right")
+    table.add_column("needless", justify="right")
+    for subject in (VENDOR, *CONTROLS):
+        of_subject = [trial for trial in trials if trial.subject == subject]
+        counts = Counter(trial.verdict for trial in of_subject)
+        table.add_row(
+            subject,
+            *(str(counts[verdict]) for verdict in Verdict),
+            str(sum(trial.unsafe_decisions for trial in of_subject)),
+            str(sum(trial.needless_decisions for trial in of_subject)),
+        )
+    console.print(table)
+    for name, rate in result.rates.items():
+        console.print(f"  {name:<16} {rate.text} passed")
+    _print_failures(console, root, trials)
+    console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
+    for reason in result.reasons:
+        console.print(f"  {escape(reason)}")
+    console.print(f"Report: {escape(str(root / 'report.html'))}")
+
+
+def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord]) -> None:
+    failed = [
+        trial
+        for trial in trials
+        if trial.subject == VENDOR and trial.verdict in (Verdict.FAIL, Verdict.ERROR)
+    ]
+    for trial in failed[:_FAILURES_SHOWN]:
+        console.print(f"  {trial.verdict.value} {escape(trial.trial_id)}")
+        console.print(f"    {escape(trial.cause)}")
+        console.print(f"    memqual replay {escape(str(root))} --trial '{escape(trial.trial_id)}'")
+    if len(failed) > _FAILURES_SHOWN:
+        console.print(f"  … and {len(failed) - _FAILURES_SHOWN} more, all in report.html")
