@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chaos.clock import remove_shared_memory
 from services.common.platform import (
     KILLED_EXIT_CODE,
     kill_process,
@@ -52,6 +53,7 @@ class Spawner:
                 resume_process(process.pid)
                 kill_process(process.pid)
             process.communicate(timeout=WAIT_SECONDS)
+            remove_shared_memory(process.pid)
 
 
 def first_line(process: Process) -> str:
