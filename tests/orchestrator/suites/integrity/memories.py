@@ -336,6 +336,15 @@ class DeniesApproval(SmallMemory):
         context.abort(grpc.StatusCode.PERMISSION_DENIED, "unknown key")
 
 
+class RefusesReview(SmallMemory):
+    """Declares authority gating and lets nobody ask for a review."""
+
+    def RequestReview(
+        self, request: memory_pb2.RequestReviewRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.RequestReviewResponse:
+        context.abort(grpc.StatusCode.PERMISSION_DENIED, "no reviews for you")
+
+
 class NoReview(SmallMemory):
     """Has no way to approve that this contract can express."""
 

@@ -167,3 +167,55 @@ def test_a_repeated_call_has_to_have_been_unavailable() -> None:
     first = next(at for at, line in enumerate(lines) if '"retried":true' in line)
     with pytest.raises(EvidenceError, match="was repeated after OK"):
         score_job(edited(lines, first, lambda document: document.update(status="OK")))
+
+
+def test_calls_of_a_trial_that_does_not_apply_are_noticed() -> None:
+    lines, _ = lines_of(memories.SmallMemory(), "A")
+
+    def undeclare(document: dict[str, Any]) -> None:
+        document["describe"]["capabilities"] = []
+
+    with pytest.raises(EvidenceError, match="does not apply, and has calls"):
+        score_job(edited(lines, 0, undeclare))
+
+
+def test_a_trial_that_is_named_twice_is_noticed(
+    played: tuple[Lines, list[TrialRecord]],
+) -> None:
+    def twice(document: dict[str, Any]) -> None:
+        document["trials"][1] = document["trials"][0]
+
+    with pytest.raises(EvidenceError, match="names a trial twice"):
+        score_job(edited(played[0], 0, twice))
+
+
+def test_an_answer_that_is_no_message_is_noticed(
+    played: tuple[Lines, list[TrialRecord]],
+) -> None:
+    def garble(document: dict[str, Any]) -> None:
+        document["responses"] = [{"no_such_field": 1}]
+
+    with pytest.raises(EvidenceError, match=r"call 0 of trial .* is no WriteResponse"):
+        score_job(edited(played[0], 1, garble))
+
+
+def test_calls_after_the_end_of_a_script_are_noticed() -> None:
+    lines, records = lines_of(memories.Null(), "C")
+    assert [record.verdict for record in records] == [Verdict.FAIL, Verdict.FAIL]
+    extra = edited(lines, len(lines) - 1, lambda document: document.update(position=1))
+
+    with pytest.raises(EvidenceError, match=r"call 1 .* was never asked for"):
+        score_job((*lines, extra[-1]))
+
+
+@pytest.mark.parametrize("field", ["public_key_base64", "signature"])
+def test_keys_and_signatures_that_are_no_base64_are_noticed(field: str) -> None:
+    lines, _ = lines_of(memories.SmallMemory(), "A")
+
+    def garble(document: dict[str, Any]) -> None:
+        target = document["request"] if field == "signature" else document["reviewer_keys"][0]
+        target[field] = "no base64!"
+
+    at = decision_line(lines) if field == "signature" else 0
+    with pytest.raises(EvidenceError):
+        score_job(edited(lines, at, garble))

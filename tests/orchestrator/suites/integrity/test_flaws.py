@@ -21,6 +21,7 @@ FLAWS: dict[type[SmallMemory], dict[str, str]] = {
     memories.ApprovesEverything: {"A": SAFE},
     memories.IgnoresApproval: {"A": USEFUL},
     memories.DeniesApproval: {"A": USEFUL},
+    memories.RefusesReview: {"A": USEFUL},
     memories.BelievesAssistants: {"C": SAFE},
     memories.CopiesClaims: {"C": SAFE},
     memories.AnswersEverything: {"C": SILENT},

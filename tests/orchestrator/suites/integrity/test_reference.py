@@ -103,7 +103,6 @@ def test_a_stack_a_lanes_context_and_a_bundle(tmp_path: Path) -> None:
     session = Session(stack.control_address, stack.control_token, spec.run_id)
     try:
         with RunDirectory.create(tmp_path / "run") as folder:
-            (folder.root / "integrity").mkdir(exist_ok=True)
             context = StackContext(
                 run_id=spec.run_id,
                 subject="vendor",
