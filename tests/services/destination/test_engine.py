@@ -132,8 +132,9 @@ def test_a_fenced_query_finds_the_effect_and_its_result(world: World) -> None:
     world.engine.configure([rules(capability=Capability.QUERY, fenced=True)])
     effect = applied(world, call())
     assert world.engine.query(QUESTION) == QueryAnswer(Presence.PRESENT, effect)
-    # PRESENT fences nothing: the same attempt is not refused.
-    applied(world, call())
+    # PRESENT fences nothing: the same attempt is not refused. The first effect stays the answer.
+    assert applied(world, call()) != effect
+    assert world.engine.query(QUESTION) == QueryAnswer(Presence.PRESENT, effect)
 
 
 def test_a_fence_refuses_attempts_up_to_it_for_good(world: World) -> None:
@@ -216,6 +217,7 @@ def test_one_apply_per_attempt_refuses_the_second_only(world: World) -> None:
     world.engine.configure([rules(one_apply_per_attempt=True)])
     applied(world, call())
     assert world.engine.invoke(call()).outcome == Refused(Refusal.ATTEMPT_APPLIED)
+    applied(world, call(attempt=3))
     applied(world, call(attempt=2))
     applied(world, call(operation_id="another"))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from services.destination.model import (
     Applied,
@@ -42,19 +42,25 @@ OPTIONS = st.fixed_dictionaries(
         "enforce_not_after": st.booleans(),
     }
 )
-WORKFLOWS = ("none", "fenced", "unfenced", "idempotent", "unconfigured")
+CONFIGURED = ("none", "fenced", "unfenced", "idempotent")
 CALLS = st.builds(
     lambda tool_and_arguments, **more: call(*tool_and_arguments, **more),
-    st.one_of(
-        st.integers(-1, 3).map(lambda amount: ("transfer_funds", transfer(amount))),
-        st.tuples(st.sampled_from(["a", "b", "a/b", "../a"]), st.sampled_from(["x", "y"])).map(
-            lambda pair: ("publish_document", document(*pair))
-        ),
-        st.just(("no_such_tool", transfer())),
+    # Few choices, most of them good: calls must meet each other.
+    st.sampled_from(
+        [
+            ("transfer_funds", transfer(1)),
+            ("transfer_funds", transfer(2)),
+            ("transfer_funds", transfer(-1)),
+            ("publish_document", document("a", "x")),
+            ("publish_document", document("a", "y")),
+            ("publish_document", document("a/b", "x")),
+            ("publish_document", document("../a", "x")),
+            ("no_such_tool", transfer()),
+        ]
     ),
-    workflow_id=st.sampled_from(WORKFLOWS),
+    workflow_id=st.sampled_from(CONFIGURED * 4 + ("unconfigured",)),
     operation_id=st.sampled_from(["o1", "o2"]),
-    attempt=st.integers(0, 4),
+    attempt=st.integers(0, 3),
     not_after_unix_ns=st.sampled_from([0, START - SECOND, START, START + 40 * SECOND]),
     idempotency_key=st.sampled_from(["", "k1", "k2"]),
 )
@@ -235,7 +241,7 @@ class DestinationMachine(RuleBasedStateMachine):
             self.model.events[*identity, "refused by destination"] += 1
 
     @rule(
-        workflow_id=st.sampled_from(WORKFLOWS),
+        workflow_id=st.sampled_from(("fenced", "unfenced") * 4 + CONFIGURED + ("unconfigured",)),
         operation_id=st.sampled_from(["o1", "o2"]),
         fence_attempt=st.integers(0, 3),
     )
@@ -253,6 +259,30 @@ class DestinationMachine(RuleBasedStateMachine):
     @rule(step_ms=st.sampled_from([1, 1_999, 2_000, 29_999, 30_000, -1_000, -40_000]))
     def move_clock(self, step_ms: int) -> None:
         self.world.clock.now_ns += step_ms * 1_000_000
+
+    @precondition(lambda self: self.model.fences)
+    @rule(number=st.integers(0, 9), step=st.sampled_from([-1, 0, 1]))
+    def invoke_at_a_fence(self, number: int, step: int) -> None:
+        workflow_id, operation_id, attempt = self.model.fences[number % len(self.model.fences)]
+        self.invoke(
+            call(
+                workflow_id=workflow_id,
+                operation_id=operation_id,
+                attempt=max(attempt + step, 0),
+            )
+        )
+
+    @precondition(lambda self: self.model.effects)
+    @rule(
+        number=st.integers(0, 9),
+        after_seconds=st.sampled_from([2, 30]),
+        step=st.sampled_from([-1, 0]),
+    )
+    def ask_again_at_a_boundary(self, number: int, after_seconds: int, step: int) -> None:
+        effect = self.model.effects[number % len(self.model.effects)]
+        self.world.clock.now_ns = effect.at_ns + after_seconds * SECOND + step
+        self.query(effect.call.workflow_id, effect.call.operation_id, effect.call.attempt)
+        self.invoke(effect.call)
 
     @rule()
     def restart(self) -> None:
@@ -278,4 +308,4 @@ class DestinationMachine(RuleBasedStateMachine):
 
 
 TestDestination = DestinationMachine.TestCase
-TestDestination.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestDestination.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)

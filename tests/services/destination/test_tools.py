@@ -65,6 +65,9 @@ def test_the_guard_refuses_a_document_that_exists(world: World, tmp_path: Path) 
 def test_a_document_and_a_folder_cannot_share_a_path(world: World) -> None:
     world.engine.configure([rules()])
     published(world, "reports/q1.md")
+    # Neighbours in the order of names, and no folders.
+    published(world, "notes-old")
+    published(world, "notes0")
     published(world, "notes")
     assert failure(world, "publish_document", document("reports")) == "path_taken"
     assert failure(world, "publish_document", document("reports/q1.md/part")) == "path_taken"
