@@ -38,8 +38,6 @@ LOST_SECONDS = 60.0
 # A message that nobody released or thawed by then is dropped.
 HOLD_SECONDS_MAX = 3_600.0
 
-# What one attempt to connect to a target may take.
-CONNECT_MS = 1_000
 RESOLVE_AGAIN_MS = 500
 HEALTH_CHECK_SECONDS = 1.0
 REFRESH_WAIT_MIN_SECONDS = 0.01

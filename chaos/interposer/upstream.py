@@ -16,7 +16,6 @@ from grpc_health.v1 import health_pb2
 
 from chaos.interposer.calls import MetadataPairs, Outcome
 from chaos.interposer.limits import (
-    CONNECT_MS,
     HEALTH_CHECK_SECONDS,
     MESSAGE_BYTES_MAX,
     REFRESH_WAIT_MAX_SECONDS,
@@ -28,13 +27,8 @@ from services.common.channels import CHANNEL_OPTIONS
 
 __all__ = ["HealthProof", "NotHealthy", "Upstream", "close_all", "pairs"]
 
-# gRPC takes the smallest reconnect backoff for the time that one attempt to connect may take. On a
-# busy machine a handshake needs longer than the backoff that is wanted between two attempts.
 CONNECT_OPTIONS = (
-    *(
-        (name, CONNECT_MS if name == "grpc.min_reconnect_backoff_ms" else value)
-        for name, value in CHANNEL_OPTIONS
-    ),
+    *CHANNEL_OPTIONS,
     # A target that somebody restarts by hand, without a Refresh, is found again, too.
     ("grpc.dns_min_time_between_resolutions_ms", RESOLVE_AGAIN_MS),
 )

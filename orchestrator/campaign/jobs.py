@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from chaos.client import InterposerClient
@@ -96,3 +96,7 @@ class SubjectWork:
     vendor: VendorConfig | None
     lease_seconds: int
     jobs: tuple[Job, ...]
+
+    def only(self, job: Job) -> SubjectWork:
+        """The same work with one job of it."""
+        return replace(self, jobs=(job,))

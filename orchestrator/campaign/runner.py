@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import FrameType
 
 import structlog
 
 from memqual.v1 import vendor_pb2
 from orchestrator.campaign.console import progress_for
 from orchestrator.campaign.housekeeping import collect_quietly
+from orchestrator.campaign.images import images_for
 from orchestrator.campaign.lane import Lane, LaneSettings
 from orchestrator.campaign.logs import log_to
 from orchestrator.campaign.options import QualifyOptions, new_run_id
@@ -27,6 +25,7 @@ from orchestrator.campaign.schedule import (
     expected_cells,
     schedule,
 )
+from orchestrator.campaign.signals import StopSignals
 from orchestrator.campaign.sink import Progress, Sink
 from orchestrator.errors import MemqualError, RunDirectoryError
 from orchestrator.evidence.finish import finish_bundle
@@ -42,7 +41,7 @@ from orchestrator.evidence.manifest import (
 )
 from orchestrator.evidence.records import message_to_json
 from orchestrator.evidence.rundir import RunDirectory
-from orchestrator.images import ImageRef, ensure_images
+from orchestrator.images import ImageRef
 from orchestrator.model import RunVerdict
 from orchestrator.plan import VENDOR
 from orchestrator.runtimes.base import Runtime, StackSpec
@@ -54,7 +53,6 @@ from orchestrator.vendors import VendorConfig, load_vendor, vendor_for_image
 __all__ = ["qualify"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-_SERVICE_IMAGES = ("interposer", "memory", "destination", "observer", "agent", "control")
 _PINNED = ("grpcio", "protobuf", "langgraph", "langgraph-checkpoint-sqlite", "libfaketime")
 
 
@@ -87,7 +85,8 @@ class _Run:
         self.run_id = folder.root.name
         self.progress: Progress = progress_for(lines=options.json_progress)
         self.sink = Sink(folder, self.progress)
-        self.stopping = threading.Event()
+        self.signals = StopSignals()
+        self.signals.on_stop(self.close)
         self.lanes: list[Lane] = []
         self.reviewer = Reviewer.generate()
         self.log = structlog.get_logger()
@@ -105,10 +104,10 @@ class _Run:
             self.options.profile, self.options.seed, self.vendor, self.reviewer, finished
         )
         self.progress.planned(len(expected.trials) - len(finished))
-        with self._signals():
+        with self.signals:
             self._run_lanes(selection.runtime, selection.reason, images, plan, len(expected.trials))
         self.progress.close()
-        if self.stopping.is_set():
+        if self.signals.stopping.is_set():
             print(
                 f"memqual: stopped; what was finished is kept. Next step: continue with "
                 f"RESUME={self.run_id}",
@@ -156,19 +155,19 @@ class _Run:
         queue = WorkQueue(plan.work)
         for number in range(self.options.stacks):
             settings = LaneSettings(f"{'abcd'[number]}", spec, report.skew_proven)
-            self.lanes.append(Lane(runtime, settings, self.sink, self.stopping))
+            self.lanes.append(Lane(runtime, settings, self.sink, self.signals.stopping))
         # Batches do not mind that its clock was moved.
         self.lanes[0].adopt(first, VENDOR)
         with ThreadPoolExecutor(len(self.lanes), thread_name_prefix="lane") as pool:
             ended = [pool.submit(lane.run, queue) for lane in self.lanes]
         errors = [one.exception() for one in ended]
         for error in errors:
-            if error is not None and not self.stopping.is_set():
+            if error is not None and not self.signals.stopping.is_set():
                 if not isinstance(error, MemqualError):
                     raise error
                 self.log.error("lane_ended", cause=error.diagnosis)
         left = queue.drain()
-        if left and not self.stopping.is_set():
+        if left and not self.signals.stopping.is_set():
             cause = next((str(error) for error in errors if error is not None), "no stack")
             for work in left:
                 for job in work.jobs:
@@ -190,13 +189,8 @@ class _Run:
         )
 
     def _images(self, runtime: Runtime) -> Mapping[str, ImageRef]:
-        if runtime.name != "docker":
-            return {}
-        recipes = list(_SERVICE_IMAGES)
-        if self.vendor is not None and self.vendor.recipe is not None:
-            recipes.append(self.vendor.recipe)
-        return ensure_images(
-            recipes, base_image=self.options.base_image, progress=self.progress.note
+        return images_for(
+            runtime, self.vendor, base_image=self.options.base_image, progress=self.progress
         )
 
     def _keep_expected(self, text: str) -> None:
@@ -243,6 +237,7 @@ class _Run:
             subject_name=describe.name,
             subject_version=describe.version,
             subject_source=_source_of(vendor),
+            vendor_json="" if vendor is None else vendor.model_dump_json(),
             describe_json=message_to_json(describe),
             lease_mode="auto" if vendor is None else vendor.lease.mode.value,
             lease_seconds=describe.limits.lease_seconds,
@@ -259,32 +254,6 @@ class _Run:
             self.folder.write_json("manifest.json", manifest)
         else:
             _check_same_subject(self.folder, manifest)
-
-    def _signals(self) -> _StopSignals:
-        return _StopSignals(self)
-
-
-class _StopSignals:
-    """Ctrl-C and SIGTERM end the run in order: nothing finished is lost, nothing is left behind."""
-
-    def __init__(self, run: _Run) -> None:
-        self._run = run
-        self._before: dict[signal.Signals, object] = {}
-
-    def __enter__(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._stop)
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave is what it takes
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        if self._run.stopping.is_set():
-            return
-        self._run.stopping.set()
-        # Calls under way end when their stack goes; a thread, since a handler must not wait.
-        threading.Thread(target=self._run.close, name="stop").start()
 
 
 def _vendor_of(options: QualifyOptions) -> VendorConfig | None:

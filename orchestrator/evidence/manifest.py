@@ -55,6 +55,7 @@ class Manifest(Frozen):
         runtime: `docker` or `process`.
         subject_name, subject_version: What the memory calls itself.
         subject_source: Image reference or command that was qualified.
+        vendor_json: Its vendor.yaml as it was read; empty for the reference memory.
         describe_json: Its declaration, as protobuf JSON.
         stacks: Stacks side by side.
         lease_seconds: Lease asked of the memory in skewed and real cells.
@@ -80,6 +81,7 @@ class Manifest(Frozen):
     subject_name: str
     subject_version: str
     subject_source: str
+    vendor_json: str
     describe_json: str
     lease_mode: str
     lease_seconds: int

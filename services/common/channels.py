@@ -12,11 +12,14 @@ __all__ = ["CHANNEL_OPTIONS", "CallMetadata", "open_aio_channel", "open_channel"
 MESSAGE_BYTES = 4 * 1024 * 1024
 RECONNECT_BACKOFF_MIN_MS = 50
 RECONNECT_BACKOFF_MAX_MS = 100
+# gRPC takes its minimal backoff for the time that a connection attempt may take: with 50 ms, a
+# handshake on a loaded machine fails.
+CONNECT_MS = 1_000
 
 CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", RECONNECT_BACKOFF_MIN_MS),
-    ("grpc.min_reconnect_backoff_ms", RECONNECT_BACKOFF_MIN_MS),
+    ("grpc.min_reconnect_backoff_ms", CONNECT_MS),
     ("grpc.max_reconnect_backoff_ms", RECONNECT_BACKOFF_MAX_MS),
     # Its own subchannels: a fresh channel must mean a fresh connection.
     ("grpc.use_local_subchannel_pool", 1),

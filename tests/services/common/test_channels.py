@@ -12,9 +12,11 @@ def test_a_channel_neither_retries_nor_shares_its_connection() -> None:
     assert options["grpc.enable_retries"] == 0
     assert options["grpc.use_local_subchannel_pool"] == 1
     assert (
-        options["grpc.min_reconnect_backoff_ms"],
+        options["grpc.initial_reconnect_backoff_ms"],
         options["grpc.max_reconnect_backoff_ms"],
     ) == (50, 100)
+    # The time that one attempt to connect may take.
+    assert options["grpc.min_reconnect_backoff_ms"] == 1_000
     assert not [name for name in options if "keepalive" in name]
 
 
