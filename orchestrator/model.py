@@ -280,5 +280,8 @@ class TrialRecord(Frozen):
     hazard: str = Field(
         default="", description="account that an unpreventable extra effect goes to"
     )
+    findings: tuple[str, ...] = Field(
+        default=(), description="what is worth knowing and no verdict: undeclared but working"
+    )
     fault_receipt_id: str = ""
     resolution_ms: float | None = None

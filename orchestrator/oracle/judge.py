@@ -214,6 +214,7 @@ def _judgement(
         kind=told.kind if told else None,
         reason=told.reason if told else "",
         attempt=told.attempt if told else 0,
+        remaining_ms=told.remaining_ms if told else 0,
         allowed=tuple(sorted(allowed)),
         rows=tuple(sorted(rows)),
         classification=classification,

@@ -36,6 +36,7 @@ class CallJudgement:
         kind: Kind of the decision; None for what is no decision.
         reason: Reason code of the decision.
         attempt: Attempt that the decision names; 0 without one.
+        remaining_ms: Time that the decision tells to be left: of a lease, or until asking again.
         allowed: Labels of every allowed answer, sorted.
         rows: Rows that allow the observed answer; of every possible world when nothing allows it.
         classification: The verdict on this answer.
@@ -53,6 +54,7 @@ class CallJudgement:
     kind: DecisionKind | None
     reason: str
     attempt: int
+    remaining_ms: int
     allowed: tuple[str, ...]
     rows: tuple[Row, ...]
     classification: Classification

@@ -1,46 +1,32 @@
-"""One continuity trial's checks and verdict, from one batch's raw evidence (DESIGN §6, §7).
+"""One continuity trial's verdict, from one batch's raw evidence (DESIGN §6, §7).
 
-The oracle judges decisions, the destination's journal judges effects, and the fault receipt says
-whether there is anything to judge. A violation that the trace proves is FAIL whatever else is
-missing; anything else without its proof is ERROR.
+The oracle judges decisions, the destination's journal judges effects, and the fault receipts say
+whether there is anything to judge. An answer that the trace proves to be wrong is FAIL whatever
+else is missing; everything else without its proof is ERROR.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from chaos.receipts import ClockReceipt, FaultReceipt, TelemetryReceipt
-from memqual.v1 import agent_pb2
 from orchestrator.errors import EvidenceError
-from orchestrator.model import (
-    Cell,
-    Check,
-    Fate,
-    FaultKind,
-    TargetSet,
-    TrialRecord,
-    Verdict,
-    WindowName,
-)
-from orchestrator.oracle.judgement import Classification, OperationJudgement
+from orchestrator.model import Check, TrialRecord, Verdict
+from orchestrator.oracle.judgement import CallJudgement, Classification, OperationJudgement
+from orchestrator.oracle.messages import DecisionKind
+from orchestrator.oracle.worlds import Row
 from orchestrator.plan import Member
 from orchestrator.scoring.checks import Finder
+from orchestrator.scoring.decision_checks import check_decisions
 from orchestrator.scoring.declared import not_run
+from orchestrator.scoring.effect_checks import check_effects
 from orchestrator.scoring.effects import EffectFacts
+from orchestrator.scoring.end_checks import check_end
 from orchestrator.scoring.evidence import BatchFacts
-from orchestrator.suites.continuity.cells import rows_of
-from orchestrator.suites.continuity.workload import arguments_of
-from services.common.canonical import sha256_hex
+from orchestrator.scoring.fault_checks import check_fault
 
 __all__ = ["score_trial"]
 
-_RECEIPTS: dict[FaultKind, type[FaultReceipt]] = {
-    FaultKind.TELEMETRY_DROP: TelemetryReceipt,
-    FaultKind.OBSERVER_DOWN: TelemetryReceipt,
-    FaultKind.CLOCK_JUMP: ClockReceipt,
-}
-_COMPLETED = agent_pb2.WORKFLOW_STATE_COMPLETED
-_CONFIRM = agent_pb2.WORKFLOW_STATE_NEEDS_CONFIRMATION
+_NANOSECONDS_A_MILLISECOND = 1_000_000
 
 
 def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
@@ -53,10 +39,10 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
     Returns:
         Its record; the same evidence gives the same record, byte for byte.
     """
-    cell, evidence = member.cell, facts.evidence
+    evidence = facts.evidence
     base = TrialRecord(
         trial_id=member.trial_id,
-        cell=cell,
+        cell=member.cell,
         subject=evidence.batch.subject,
         batch_id=evidence.batch.batch_id,
         sub_seed=member.sub_seed,
@@ -64,13 +50,9 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
         verdict=Verdict.ERROR,
     )
     if evidence.error is not None and evidence.error.kind == "infrastructure":
-        return base.model_copy(
-            update={
-                "error_kind": "infrastructure",
-                "cause": f"{evidence.error.step}: {evidence.error.cause}",
-            }
-        )
-    ruled_out = not_run(cell, facts.describe, skew=evidence.skew)
+        cause = f"{evidence.error.step}: {evidence.error.cause}"
+        return base.model_copy(update={"error_kind": "infrastructure", "cause": cause})
+    ruled_out = not_run(member.cell, facts.describe, skew=evidence.skew)
     if ruled_out is not None:
         return base.model_copy(
             update={
@@ -79,230 +61,116 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
                 "cause": ruled_out.cause,
             }
         )
-    if not cell.arm.has_memory:
-        return _Trial(facts, member).unscored(base)
+    if not member.cell.arm.has_memory:
+        return _unscored(facts, member, base)
     try:
         judgements = facts.judgements(member.workflow_id)
     except EvidenceError as error:
         return base.model_copy(update={"error_kind": "trial", "cause": error.diagnosis})
-    return _Trial(facts, member).scored(base, judgements)
+    return _scored(facts, member, base, judgements)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    facts: BatchFacts
-    member: Member
-
-    @property
-    def _cell(self) -> Cell:
-        return self.member.cell
-
-    @property
-    def _effects(self) -> EffectFacts:
-        return self.facts.effects.get(self.member.workflow_id, EffectFacts())
-
-    @property
-    def _status(self) -> agent_pb2.WorkflowStatus | None:
-        return self.facts.final.get(self.member.workflow_id)
-
-    def unscored(self, base: TrialRecord) -> TrialRecord:
-        """A comparator's trial: what happened is told, nothing is judged."""
-        find = Finder()
-        self._fault_checks(find)
-        errors = find.violated_or_open()
-        return base.model_copy(
-            update={
-                **self._numbers(),
-                "verdict": Verdict.ERROR if errors else Verdict.UNSCORED,
-                "error_kind": "trial" if errors else "",
-                "cause": self._cause(errors),
-                "checks": find.checks(),
-            }
-        )
-
-    def scored(self, base: TrialRecord, judgements: tuple[OperationJudgement, ...]) -> TrialRecord:
-        """A memory arm's trial."""
-        find = Finder()
-        self._decision_checks(find, judgements)
-        proven = self._fault_checks(find)
-        hazard = self._effect_checks(find, judgements) if proven else ""
-        if proven:
-            self._end_checks(find, judgements)
-        verdict, errors = find.verdict()
-        return base.model_copy(
-            update={
-                **self._numbers(),
-                "operation_id": judgements[-1].operation_id if judgements else "",
-                "verdict": verdict,
-                "error_kind": "trial" if verdict is Verdict.ERROR else "",
-                "cause": self._cause(errors),
-                "checks": find.checks(),
-                "decisions": tuple(entry for one in judgements for entry in one.history()),
-                "unsafe_decisions": _count(judgements, Classification.UNSAFE),
-                "needless_decisions": _count(judgements, Classification.NEEDLESS),
-                "boundary": any(one.boundary for one in judgements),
-                "hazard": hazard,
-            }
-        )
-
-    def _numbers(self) -> dict[str, object]:
-        kill = self.facts.kill
-        return {
-            "dispatches": self.facts.dispatches[self.member.workflow_id],
-            "effects": self._effects.applied,
-            "tool_errors": self._effects.tool_errors,
-            "fault_receipt_id": "" if kill is None else kill.injection_id,
-            "resolution_ms": self._resolution_ms(),
+def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialRecord:
+    """A comparator's trial: what happened is told, nothing is judged."""
+    find = Finder()
+    check_fault(find, facts, member)
+    errors = find.violated_or_open()
+    return base.model_copy(
+        update={
+            **_numbers(facts, member, ()),
+            "verdict": Verdict.ERROR if errors else Verdict.UNSCORED,
+            "error_kind": "trial" if errors else "",
+            "cause": _cause(facts, errors),
+            "checks": find.checks(),
         }
-
-    def _resolution_ms(self) -> float | None:
-        """From the kill to the final snapshot's trace head, on the interposer's clock."""
-        kill, snapshots = self.facts.kill, self.facts.evidence.snapshots
-        if kill is None or kill.frozen_monotonic_ns is None or not snapshots:
-            return None
-        last = next(
-            (
-                record.monotonic_ns
-                for record in reversed(self.facts.trace)
-                if record.metadata.get("memqual-workflow") == self.member.workflow_id
-            ),
-            None,
-        )
-        return None if last is None else round((last - kill.frozen_monotonic_ns) / 1e6, 3)
-
-    def _cause(self, errors: tuple[Check, ...]) -> str:
-        batch_error = self.facts.evidence.error
-        told = [f"{check.check_id}: {check.actual}" for check in errors]
-        if batch_error is not None:
-            told.insert(0, f"{batch_error.step}: {batch_error.cause}")
-        return "; ".join(told)
-
-    def _decision_checks(self, find: Finder, judgements: tuple[OperationJudgement, ...]) -> None:
-        calls = [call for one in judgements for call in one.calls]
-        for check_id, requirement, classification in (
-            ("continuity.safety", "MQ-C-01", Classification.UNSAFE),
-            ("continuity.liveness", "MQ-C-02", Classification.NEEDLESS),
-            ("continuity.form", "MQ-C-03", Classification.MALFORMED),
-        ):
-            bad = [call for call in calls if call.classification is classification]
-            told = [
-                f"{call.method} at trace record {call.sequence}: {call.observed}"
-                f" ({', '.join(row.value for row in call.rows)};"
-                f" allowed: {', '.join(call.allowed) or 'nothing'}"
-                + (f"; {', '.join(call.problems)}" if call.problems else "")
-                + ")"
-                for call in bad
-            ]
-            if not calls:
-                find.open(check_id, requirement, "the memory was never asked")
-            else:
-                find.that(
-                    check_id, requirement, not bad, "every answer is allowed", "; ".join(told)
-                )
-
-    def _fault_checks(self, find: Finder) -> bool:
-        """Receipts and window; False when a declared fault is not proven."""
-        lacking = [text for one in self.facts.receipts for text in one.missing()]
-        kill = self.facts.kill
-        if self._cell.target is not TargetSet.NONE and kill is None:
-            lacking.append("kill: no receipt")
-        wanted = _RECEIPTS.get(self._cell.fault)
-        if wanted and not any(isinstance(one, wanted) for one in self.facts.receipts):
-            lacking.append(f"{self._cell.fault.value}: no receipt")
-        if self.facts.evidence.error is not None:
-            lacking.append(f"the batch ended early at {self.facts.evidence.error.step}")
-        find.rig("rig.receipt", "MQ-C-09", not lacking, "every fault is proven", "; ".join(lacking))
-        stood = kill is not None and kill.held_workflows.count(self.member.workflow_id) == 1
-        held = self.facts.held[self.member.workflow_id]
-        once = stood and held in (0, 1)
-        find.rig("rig.window", "MQ-C-08", once, "held once", f"stood: {stood}, holds: {held}")
-        return not lacking and once
-
-    def _effect_checks(self, find: Finder, judgements: tuple[OperationJudgement, ...]) -> str:
-        """Effects against decisions; returns the account that an extra effect goes to."""
-        effects = self._effects
-        hazard = ""
-        extra = effects.applied > 1
-        if extra and not any(one.grant_outside for one in judgements):
-            hazard = _hazard_account(self._cell)
-        if extra and not hazard and not any(one.grant_outside for one in judgements):
-            # No decision explains it and no hazard of the cell does: the rig is at fault.
-            find.open(
-                "continuity.extra_effect", "MQ-C-04", f"{effects.applied} unexplained effects"
-            )
-        else:
-            find.that(
-                "continuity.extra_effect",
-                "MQ-C-04",
-                not extra or bool(hazard),
-                "at most one effect",
-                f"{effects.applied} effects" + (f", account: {hazard}" if hazard else ""),
-            )
-        status = self._status
-        completed = status is not None and status.state == _COMPLETED
-        lost = completed and effects.applied == 0
-        find.that(
-            "continuity.lost_effect",
-            "MQ-C-05",
-            not lost,
-            "complete means applied",
-            f"complete: {completed}, effects: {effects.applied}",
-        )
-        asked = sha256_hex(arguments_of(self.member).arguments_json.encode())
-        wrong = [digest for digest in effects.arguments_digests if digest != asked]
-        find.that(
-            "continuity.wrong_effect",
-            "MQ-C-06",
-            not wrong,
-            "the arguments that were asked for",
-            f"{len(wrong)} effects with other arguments",
-        )
-        return hazard
-
-    def _end_checks(self, find: Finder, judgements: tuple[OperationJudgement, ...]) -> None:
-        status = self._status
-        if status is None:
-            find.open("continuity.end", "MQ-C-07", "the host's last status is missing")
-            return
-        name = agent_pb2.WorkflowState.Name(status.state).removeprefix("WORKFLOW_STATE_").lower()
-        ended = status.state in (_COMPLETED, _CONFIRM)
-        host_failed = status.state == agent_pb2.WORKFLOW_STATE_FAILED
-        if host_failed and not any(one.violations for one in judgements):
-            find.open("continuity.end", "MQ-C-07", f"the host failed: {status.error}")
-        else:
-            find.that("continuity.end", "MQ-C-07", ended, "completed or needs_confirmation", name)
-        wanted = set(rows_of(self._cell))
-        reached = {row.value for one in judgements for call in one.calls for row in call.rows}
-        missing = sorted(wanted - reached)
-        if not any(one.violations for one in judgements):
-            find.rig(
-                "rig.rows",
-                "MQ-C-10",
-                not missing or _conservative(self.facts, self._cell),
-                f"rows {', '.join(sorted(wanted))}",
-                f"never reached: {', '.join(missing)}",
-            )
+    )
 
 
-def _count(judgements: tuple[OperationJudgement, ...], classification: Classification) -> int:
+def _scored(
+    facts: BatchFacts,
+    member: Member,
+    base: TrialRecord,
+    judgements: Sequence[OperationJudgement],
+) -> TrialRecord:
+    """A memory arm's trial."""
+    find = Finder()
+    proven = check_fault(find, facts, member)
+    check_decisions(find, facts.declared, judgements, proven=proven)
+    hazard = ""
+    if proven:
+        hazard = check_effects(find, facts, member, judgements)
+        check_end(find, facts, member, judgements)
+    verdict, errors = find.verdict()
+    return base.model_copy(
+        update={
+            **_numbers(facts, member, judgements),
+            "operation_id": judgements[-1].operation_id if judgements else "",
+            "verdict": verdict,
+            "error_kind": "trial" if verdict is Verdict.ERROR else "",
+            "cause": _cause(facts, errors),
+            "checks": find.checks(),
+            "decisions": tuple(entry for one in judgements for entry in one.history()),
+            "unsafe_decisions": _count(judgements, Classification.UNSAFE),
+            "needless_decisions": _count(judgements, Classification.NEEDLESS),
+            "boundary": any(one.boundary for one in judgements),
+            "hazard": hazard,
+            "findings": _findings(facts, judgements),
+        }
+    )
+
+
+def _numbers(
+    facts: BatchFacts, member: Member, judgements: Sequence[OperationJudgement]
+) -> dict[str, object]:
+    effects = facts.effects.get(member.workflow_id, EffectFacts())
+    return {
+        "dispatches": facts.dispatches[member.workflow_id],
+        "effects": effects.applied,
+        "tool_errors": effects.tool_errors,
+        "fault_receipt_id": "" if facts.kill is None else facts.kill.injection_id,
+        "resolution_ms": _resolution_ms(facts, judgements),
+    }
+
+
+def _resolution_ms(facts: BatchFacts, judgements: Sequence[OperationJudgement]) -> float | None:
+    """From the kill to the last answer that a host got, on the interposer's clock."""
+    fault_ns = facts.fault_ns
+    answers = [
+        call.answered_ns
+        for call in _calls(judgements)
+        if call.answered_ns is not None and call.source != "orchestrator"
+    ]
+    if fault_ns is None or not answers or max(answers) < fault_ns:
+        return None
+    return round((max(answers) - fault_ns) / _NANOSECONDS_A_MILLISECOND, 3)
+
+
+def _findings(facts: BatchFacts, judgements: Sequence[OperationJudgement]) -> tuple[str, ...]:
+    """Concepts that the memory does not declare and all the same keeps to."""
+    fine = [call for call in _calls(judgements) if not call.violates]
+    found = []
+    if not facts.declared.begin_replay and any(call.rows == (Row.SAME_BEGIN,) for call in fine):
+        found.append("stale_declaration: begin_replay")
+    retried = any(
+        call.rows == (Row.FINAL_ABSENCE,) and call.kind is DecisionKind.EXECUTE for call in fine
+    )
+    if not facts.declared.final_absence and retried:
+        found.append("stale_declaration: final_absence")
+    return tuple(found)
+
+
+def _calls(judgements: Sequence[OperationJudgement]) -> list[CallJudgement]:
+    return [call for one in judgements for call in one.calls]
+
+
+def _count(judgements: Sequence[OperationJudgement], classification: Classification) -> int:
     return sum(one.count(classification) for one in judgements)
 
 
-def _hazard_account(cell: Cell) -> str:
-    """Whom an extra effect is charged to that no grant outside the oracle explains (DESIGN §6)."""
-    if cell.fate in (
-        Fate.LATE_BEFORE_RESUME,
-        Fate.LATE_AFTER_DECISION,
-        Fate.LATE_AFTER_COMPLETION,
-        Fate.LATE_AFTER_KEY_END,
-    ):
-        return "network"
-    return "clock" if cell.fault is FaultKind.CLOCK_JUMP else ""
-
-
-def _conservative(facts: BatchFacts, cell: Cell) -> bool:
-    """A memory without begin_replay meets L and X where others replay, and is not blamed."""
-    return cell.target is TargetSet.MEMORY and cell.window in (
-        WindowName.BEFORE_INTENT,
-        WindowName.AFTER_LEASE,
-    )
+def _cause(facts: BatchFacts, errors: Sequence[Check]) -> str:
+    """What stands in the way of PASS, in words; empty when nothing does."""
+    told = [f"{check.check_id}: {check.actual}" for check in errors]
+    batch_error = facts.evidence.error
+    if batch_error is not None and told:
+        told.insert(0, f"{batch_error.step}: {batch_error.cause}")
+    return "; ".join(told)

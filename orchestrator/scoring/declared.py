@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memqual.v1 import vendor_pb2
-from orchestrator.model import Cell, ExpiryMode, FaultKind, Frozen, NotRunSubtype
+from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, Frozen, NotRunSubtype
 
 __all__ = ["NotRun", "not_run"]
 
@@ -38,8 +38,13 @@ def not_run(cell: Cell, describe: vendor_pb2.DescribeResponse, *, skew: bool) ->
         )
     if status != vendor_pb2.CAPABILITY_STATUS_SUPPORTED:
         return NotRun(subtype=NotRunSubtype.CAPABILITY_ABSENT, cause="continuity is not declared")
-    needs_skew = cell.expiry is ExpiryMode.SKEWED or cell.fault is FaultKind.CLOCK_JUMP
-    if needs_skew and not skew:
+    moves_memory = cell.expiry is ExpiryMode.SKEWED or cell.fault is FaultKind.CLOCK_JUMP
+    if moves_memory and describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC:
+        return NotRun(
+            subtype=NotRunSubtype.PLATFORM,
+            cause="leases run on the monotonic clock, which no fault can move",
+        )
+    if (moves_memory or cell.fate is Fate.LATE_AFTER_KEY_END) and not skew:
         return NotRun(
             subtype=NotRunSubtype.PLATFORM,
             cause="the memory's clock cannot be set here; see the manifest's skew_detail",

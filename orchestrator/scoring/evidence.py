@@ -52,6 +52,11 @@ class BatchFacts:
         """The kill's receipt."""
         return next((one for one in self.receipts if isinstance(one, KillReceipt)), None)
 
+    @property
+    def fault_ns(self) -> int | None:
+        """When the kill began, on the interposer's clock."""
+        return None if self.kill is None else self.kill.frozen_monotonic_ns
+
     @cached_property
     def effects(self) -> dict[str, EffectFacts]:
         """Effects by workflow."""
@@ -91,6 +96,16 @@ class BatchFacts:
         )
 
     @cached_property
+    def held_calls(self) -> frozenset[int]:
+        """Interposer ids of the calls that the batch's rule held."""
+        rule_id = f"hold-{self.evidence.batch.batch_id}"
+        return frozenset(
+            record.call_id
+            for record in self.trace
+            if record.kind == interposer_pb2.TRACE_KIND_HELD and record.rule_id == rule_id
+        )
+
+    @cached_property
     def final(self) -> dict[str, agent_pb2.WorkflowStatus]:
         """Where each workflow stood in the last snapshot."""
         if not self.evidence.snapshots:
@@ -108,13 +123,14 @@ class BatchFacts:
             OracleError: The view cannot be judged.
         """
         return tuple(
-            judge_operation(self._views[operation], self._clock, self._declared)
+            judge_operation(self._views[operation], self._clock, self.declared)
             for operation in self.operations.get(workflow_id, ())
             if operation in self._views
         )
 
     @cached_property
-    def _declared(self) -> DeclaredMemory:
+    def declared(self) -> DeclaredMemory:
+        """The declaration, as far as the oracle depends on it."""
         return DeclaredMemory.from_describe(self.describe)
 
     @cached_property

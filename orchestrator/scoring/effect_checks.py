@@ -1,0 +1,93 @@
+"""Effects at the destination, which the vendor cannot write, against decisions (DESIGN §6).
+
+The memory is blamed for decisions: an extra effect is its fault only if some grant was outside the
+oracle. What no correct memory can prevent goes to an account of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memqual.v1 import agent_pb2
+from orchestrator.model import Cell, Fate, FaultKind
+from orchestrator.oracle.judgement import OperationJudgement
+from orchestrator.plan import Member
+from orchestrator.scoring.checks import Finder
+from orchestrator.scoring.effects import EffectFacts
+from orchestrator.scoring.evidence import BatchFacts
+from orchestrator.suites.continuity.workload import arguments_of
+from services.common.canonical import sha256_hex
+
+__all__ = ["check_effects"]
+
+_LATE = frozenset(
+    {
+        Fate.LATE_BEFORE_RESUME,
+        Fate.LATE_AFTER_DECISION,
+        Fate.LATE_AFTER_COMPLETION,
+        Fate.LATE_AFTER_KEY_END,
+    }
+)
+
+
+def check_effects(
+    find: Finder,
+    facts: BatchFacts,
+    member: Member,
+    judgements: Sequence[OperationJudgement],
+) -> str:
+    """Check for extra, lost and wrong effects.
+
+    Returns:
+        The account that an extra effect goes to; empty when there is none, or it is the memory's.
+    """
+    effects = facts.effects.get(member.workflow_id, EffectFacts())
+    hazard = _check_extra(find, member.cell, effects, judgements)
+    status = facts.final.get(member.workflow_id)
+    completed = (
+        status is not None
+        and status.state == agent_pb2.WORKFLOW_STATE_COMPLETED
+        and not any(one.tool_error_code for one in status.operations)
+    )
+    find.that(
+        "continuity.lost_effect",
+        "MQ-C-05",
+        not (completed and effects.applied == 0),
+        "complete means applied",
+        "complete without an effect",
+    )
+    asked = sha256_hex(arguments_of(member).arguments_json.encode())
+    wrong = [digest for digest in effects.arguments_digests if digest != asked]
+    find.that(
+        "continuity.wrong_effect",
+        "MQ-C-06",
+        not wrong,
+        "the arguments that were asked for",
+        f"{len(wrong)} effects with other arguments",
+    )
+    return hazard
+
+
+def _check_extra(
+    find: Finder, cell: Cell, effects: EffectFacts, judgements: Sequence[OperationJudgement]
+) -> str:
+    check = ("continuity.extra_effect", "MQ-C-04")
+    told = f"{effects.applied} effects"
+    blamed = any(one.grant_outside for one in judgements)
+    if effects.applied <= 1 or blamed:
+        find.that(*check, effects.applied <= 1, "at most one effect", told)
+        return ""
+    hazard = _account(cell)
+    if hazard:
+        find.that(*check, True, f"at most one effect, or the {hazard}'s", told)
+    else:
+        # No decision explains it and no hazard of the cell does: the rig is at fault.
+        find.open(*check, f"{told}, and neither a decision nor a hazard explains them")
+    return hazard
+
+
+def _account(cell: Cell) -> str:
+    """Whom an extra effect is charged to that no grant outside the oracle explains."""
+    if cell.fate in _LATE:
+        return "network"
+    return "clock" if cell.fault is FaultKind.CLOCK_JUMP else ""

@@ -1,0 +1,92 @@
+"""Where the workflow ended, and whether the trial got to what its cell is about (DESIGN §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memqual.v1 import agent_pb2
+from orchestrator.oracle.judgement import CallJudgement, OperationJudgement
+from orchestrator.oracle.messages import DecisionKind
+from orchestrator.oracle.worlds import Row
+from orchestrator.plan import Member
+from orchestrator.scoring.checks import Finder
+from orchestrator.scoring.evidence import BatchFacts
+from orchestrator.scoring.rows import asked_after, unreached
+from orchestrator.suites.continuity.cells import rows_of
+
+__all__ = ["ENDLESS_WAITS", "check_end"]
+
+_ENDED = frozenset(
+    {agent_pb2.WORKFLOW_STATE_COMPLETED, agent_pb2.WORKFLOW_STATE_NEEDS_CONFIRMATION}
+)
+ENDLESS_WAITS = 3
+"""Times that a memory may say WAIT again after the time that it had told was over."""
+
+_NANOSECONDS_A_MILLISECOND = 1_000_000
+_CHECK = ("continuity.end", "MQ-C-07")
+_WANTED = "completed, or honestly left for confirmation"
+
+
+def check_end(
+    find: Finder,
+    facts: BatchFacts,
+    member: Member,
+    judgements: Sequence[OperationJudgement],
+) -> None:
+    """Check the workflow's last state and the rows on the way there.
+
+    A workflow that did not end although every answer was right is the rig's fault, except where
+    the memory said WAIT after the lease's end for as long as it was asked.
+    """
+    violated = any(one.violations for one in judgements)
+    decisions = [call for one in judgements for call in one.decisions]
+    _check_state(find, facts, member, decisions, violated=violated)
+    if violated:
+        return
+    dead = facts.held_calls if member.cell.target.kills_agent else frozenset[int]()
+    asked = asked_after(decisions, facts.fault_ns or 0, dead)
+    rows = rows_of(member.cell)
+    missing = unreached(rows, asked, begin_replay=facts.declared.begin_replay)
+    find.rig(
+        "rig.rows",
+        "MQ-C-10",
+        not missing,
+        f"rows {', '.join(rows)}",
+        f"never reached: {', '.join(missing)}",
+    )
+
+
+def _check_state(
+    find: Finder,
+    facts: BatchFacts,
+    member: Member,
+    decisions: Sequence[CallJudgement],
+    *,
+    violated: bool,
+) -> None:
+    status = facts.final.get(member.workflow_id)
+    if status is None:
+        find.open(*_CHECK, "the host's last status is missing")
+        return
+    name = agent_pb2.WorkflowState.Name(status.state).removeprefix("WORKFLOW_STATE_").lower()
+    told = f"{name}: {status.error}" if status.error else name
+    endless = status.state == agent_pb2.WORKFLOW_STATE_PARKED and _waits_for_ever(decisions)
+    if status.state in _ENDED or violated or endless:
+        find.that(*_CHECK, status.state in _ENDED, _WANTED, told)
+    else:
+        find.open(*_CHECK, f"{told}, although every answer was allowed")
+
+
+def _waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
+    """Whether WAIT after the lease's end was repeated each time that it should have ended."""
+    broken = 0
+    for before, after in pairwise(decisions):
+        again = all(
+            call.kind is DecisionKind.WAIT and call.rows == (Row.EXPIRED,)
+            for call in (before, after)
+        )
+        told_ns = before.remaining_ms * _NANOSECONDS_A_MILLISECOND
+        late = after.forwarded_ns >= (before.answered_ns or 0) + told_ns
+        broken = broken + 1 if again and late else 0
+    return broken >= ENDLESS_WAITS
