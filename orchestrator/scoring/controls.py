@@ -1,20 +1,28 @@
 """What each control must come to in each cell (DESIGN §9).
 
-`naive` answers every Begin with a fresh EXECUTE: right in row N, wrong in every other row, so a
-cell whose rows go beyond N must fail. `null` answers with empty messages: no cell that requires a
-decision may pass. The reference must pass everywhere.
+`naive` answers every Begin with a fresh EXECUTE; the oracle says in which rows that is wrong, and a
+cell with such a row must fail. `null` answers with empty messages: no cell that requires a decision
+may pass. The reference must pass everywhere.
 """
 
 from __future__ import annotations
 
-from orchestrator.model import Cell, Suite
+from functools import cache
+
+from orchestrator.model import CapabilityVariant, Cell, Suite
+from orchestrator.oracle.messages import Answer, DecisionKind, DecisionTold, Malformed
+from orchestrator.oracle.worlds import Row
+from orchestrator.scoring.exemplars import judged_in_row
 from orchestrator.suites.continuity.cells import rows_of
 from orchestrator.suites.integrity.planned import ControlExpectation
 from orchestrator.suites.integrity.planned import expected_control_verdict as integrity_expectation
 
 __all__ = ["ControlExpectation", "expectation"]
 
-_NEVER_GRANTED = "N"
+_FRESH = DecisionTold(
+    DecisionKind.EXECUTE, "granted", attempt=2, token="second", remaining_ms=120_000
+)
+_EMPTY = Malformed("a decision without a kind")
 
 
 def expectation(subject: str, cell: Cell) -> ControlExpectation:
@@ -25,7 +33,7 @@ def expectation(subject: str, cell: Cell) -> ControlExpectation:
         cell: A cell of the memory arm.
 
     Raises:
-        ValueError: No such control.
+        ValueError: No such control, or no such cell.
     """
     if cell.suite is Suite.INTEGRITY:
         return integrity_expectation(subject, cell)
@@ -33,9 +41,20 @@ def expectation(subject: str, cell: Cell) -> ControlExpectation:
         case "control:reference":
             return ControlExpectation.MUST_PASS
         case "control:null":
-            return ControlExpectation.MUST_FAIL
+            return _caught(cell, _EMPTY)
         case "control:naive":
-            beyond = set(rows_of(cell)) - {_NEVER_GRANTED}
-            return ControlExpectation.MUST_FAIL if beyond else ControlExpectation.MUST_PASS
+            return _caught(cell, _FRESH)
         case _:
             raise ValueError(f"{subject!r} is no control")
+
+
+def _caught(cell: Cell, answer: Answer) -> ControlExpectation:
+    """Must fail where the flawed answer is wrong in some row, else must pass."""
+    capability = cell.capability or CapabilityVariant.NONE
+    wrong = any(_is_wrong(Row(row), capability, answer) for row in rows_of(cell))
+    return ControlExpectation.MUST_FAIL if wrong else ControlExpectation.MUST_PASS
+
+
+@cache
+def _is_wrong(row: Row, capability: CapabilityVariant, answer: Answer) -> bool:
+    return judged_in_row(row, capability, answer).violates

@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from orchestrator.model import Frozen, RunVerdict, Suite, TrialRecord, Verdict
+from orchestrator.model import (
+    CheckOutcome,
+    Frozen,
+    NotRunSubtype,
+    RunVerdict,
+    Suite,
+    TrialRecord,
+    Verdict,
+)
 from orchestrator.plan import VENDOR, ExpectedCells
-from orchestrator.scoring.controls import ControlExpectation, expectation
+from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.parity import parity_violations
 
 __all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate"]
@@ -50,6 +58,8 @@ class CellSummary(Frozen):
         kills_with_violation: Batches with at least one FAIL.
         unsafe, needless: Decisions.
         extra_effects: Effects beyond the first, whoever is charged.
+        lost_effects: Trials that were complete without an effect.
+        wrong_effects: Trials with an effect of other arguments.
         hazards: Extra effects by account.
         boundary: Trials in which a bound of time allowed two answers.
     """
@@ -63,6 +73,8 @@ class CellSummary(Frozen):
     unsafe: int
     needless: int
     extra_effects: int
+    lost_effects: int
+    wrong_effects: int
     hazards: dict[str, int]
     boundary: int
     dispatches: int
@@ -90,6 +102,7 @@ class Aggregate(Frozen):
         missing: Expected trials that the bundle does not hold.
         control_misses: Controls that did not come to what they must.
         parity: P5 violations, in words.
+        findings: What is worth knowing of the vendor and no verdict, with how many trials show it.
         rates: Named rates over the vendor's trials.
     """
 
@@ -99,6 +112,7 @@ class Aggregate(Frozen):
     missing: tuple[str, ...]
     control_misses: tuple[ControlMiss, ...]
     parity: tuple[str, ...]
+    findings: dict[str, int]
     rates: dict[str, Rate]
 
 
@@ -106,16 +120,17 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
     """Add a run's trials up.
 
     Args:
-        trials: Every trial of the bundle; the last record of a trial id counts.
+        trials: Every trial of the bundle in order. The last record of a trial id counts, except
+            that a retry never turns FAIL into anything else.
         expected: What was planned before the run.
     """
-    latest = {trial.trial_id: trial for trial in trials}
+    latest = _latest(trials)
     missing = tuple(one.trial_id for one in expected.trials if one.trial_id not in latest)
     known = [latest[one.trial_id] for one in expected.trials if one.trial_id in latest]
     misses = tuple(_control_misses(known))
-    parity = tuple(parity_violations(known))
     vendor = [trial for trial in known if trial.subject == VENDOR]
-    verdict, reasons = _verdict(vendor, missing, misses, parity)
+    parity = tuple(parity_violations(vendor))
+    verdict, reasons = _verdict(known, missing, misses, parity)
     return Aggregate(
         verdict=verdict,
         reasons=reasons,
@@ -123,17 +138,28 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
         missing=missing,
         control_misses=misses,
         parity=parity,
+        findings=dict(sorted(Counter(one for trial in vendor for one in trial.findings).items())),
         rates=_rates(vendor),
     )
 
 
+def _latest(trials: Iterable[TrialRecord]) -> dict[str, TrialRecord]:
+    latest: dict[str, TrialRecord] = {}
+    for trial in trials:
+        before = latest.get(trial.trial_id)
+        if before is None or before.verdict is not Verdict.FAIL:
+            latest[trial.trial_id] = trial
+    return latest
+
+
 def _verdict(
-    vendor: Sequence[TrialRecord],
+    known: Sequence[TrialRecord],
     missing: Sequence[str],
     misses: Sequence[ControlMiss],
     parity: Sequence[str],
 ) -> tuple[RunVerdict, tuple[str, ...]]:
-    counts = Counter(trial.verdict for trial in vendor)
+    counts = Counter(trial.verdict for trial in known if trial.subject == VENDOR)
+    uncertain = sum(_unevaluated(trial) for trial in known if trial.subject != VENDOR)
     reasons: list[str] = []
     if missing:
         reasons.append(f"{len(missing)} expected trials are missing, first {missing[0]}")
@@ -150,8 +176,11 @@ def _verdict(
             reasons.append(f"{counts[Verdict.FAIL]} trials failed")
         reasons += parity
         return RunVerdict.NOT_QUALIFIED, tuple(reasons)
-    if counts[Verdict.ERROR]:
-        reasons.append(f"{counts[Verdict.ERROR]} trials could not be evaluated")
+    if counts[Verdict.ERROR] or uncertain:
+        if counts[Verdict.ERROR]:
+            reasons.append(f"{counts[Verdict.ERROR]} trials could not be evaluated")
+        if uncertain:
+            reasons.append(f"{uncertain} control trials could not be evaluated")
         return RunVerdict.INCOMPLETE, tuple(reasons)
     if counts[Verdict.NOT_RUN]:
         reasons.append(f"{counts[Verdict.NOT_RUN]} scheduled trials are N/R")
@@ -164,12 +193,8 @@ def _control_misses(trials: Iterable[TrialRecord]) -> Iterable[ControlMiss]:
         if trial.subject == VENDOR:
             continue
         wanted = expectation(trial.subject, trial.cell)
-        # Skew that this machine cannot do is no failing of a control.
-        if trial.verdict is Verdict.NOT_RUN and wanted is not ControlExpectation.MUST_FAIL:
-            continue
-        if trial.verdict is Verdict.NOT_RUN and trial.subtype == "platform":
-            continue
-        if not wanted.met_by(trial.verdict):
+        platform = trial.subtype is NotRunSubtype.PLATFORM
+        if not platform and not _unevaluated(trial) and not wanted.met_by(trial.verdict):
             yield ControlMiss(
                 subject=trial.subject,
                 trial_id=trial.trial_id,
@@ -177,6 +202,11 @@ def _control_misses(trials: Iterable[TrialRecord]) -> Iterable[ControlMiss]:
                 verdict=trial.verdict.value,
                 cause=trial.cause,
             )
+
+
+def _unevaluated(trial: TrialRecord) -> bool:
+    """A control that could not be tried was neither caught nor missed."""
+    return trial.verdict is Verdict.ERROR
 
 
 def _cells(trials: Sequence[TrialRecord]) -> Iterable[CellSummary]:
@@ -196,12 +226,24 @@ def _cells(trials: Sequence[TrialRecord]) -> Iterable[CellSummary]:
             unsafe=sum(trial.unsafe_decisions for trial in group),
             needless=sum(trial.needless_decisions for trial in group),
             extra_effects=sum(trial.effects - 1 for trial in extra),
+            lost_effects=_violations(group, "continuity.lost_effect"),
+            wrong_effects=_violations(group, "continuity.wrong_effect"),
             hazards=dict(sorted(Counter(one.hazard for one in extra if one.hazard).items())),
             boundary=sum(trial.boundary for trial in group),
             dispatches=sum(trial.dispatches for trial in group),
             effects=sum(trial.effects for trial in group),
             tool_errors=sum(trial.tool_errors for trial in group),
         )
+
+
+def _violations(trials: Iterable[TrialRecord], check_id: str) -> int:
+    return sum(
+        any(
+            check.check_id == check_id and check.outcome is CheckOutcome.VIOLATED
+            for check in trial.checks
+        )
+        for trial in trials
+    )
 
 
 def _rate(trials: Sequence[TrialRecord], counted: Verdict) -> Rate:
