@@ -20,7 +20,7 @@ from services.common import platform
 from services.common.errors import ErrorInterceptor
 from services.common.settings import EXIT_USAGE
 
-__all__ = ["ListenError", "Registrar", "RunningServer", "serve", "start"]
+__all__ = ["ListenError", "Registrar", "RunningServer", "resolve", "serve", "start"]
 
 Registrar = Callable[[grpc.Server], None]
 
@@ -191,7 +191,7 @@ def _bind(server: grpc.Server, listen: str) -> int:
     host, separator, port = listen.rpartition(":")
     if not (separator and host and port.isascii() and port.isdigit()):
         raise ListenError(f"{listen!r} is no address; write host:port")
-    address = _resolve(host.strip("[]"), int(port))
+    address = resolve(host.strip("[]"), int(port))
     try:
         return server.add_insecure_port(address)
     except RuntimeError as error:
@@ -200,7 +200,12 @@ def _bind(server: grpc.Server, listen: str) -> int:
         ) from error
 
 
-def _resolve(host: str, port: int) -> str:
+def resolve(host: str, port: int) -> str:
+    """The address to bind for a host's name: its first IPv4 address, else its first IPv6 one.
+
+    Raises:
+        ListenError: the name is not known, after 10 tries in five seconds.
+    """
     # The name of a container on a network of its own may take a moment to be known to it.
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(RESOLVE_TRIES),

@@ -12,7 +12,7 @@ from memqual.v1 import observer_pb2, observer_pb2_grpc
 from services.common.channels import open_channel
 from services.common.database import DatabaseError
 from services.common.errors import INTERNAL_MESSAGE, ServiceError
-from services.common.server import ListenError, RunningServer, start
+from services.common.server import ListenError, RunningServer, resolve, start
 
 NAME = "memqual.v1.ObserverService"
 AUDIT_NAME = "memqual.v1.ObserverAuditService"
@@ -207,7 +207,13 @@ def test_an_address_that_is_none_is_named(listen: str) -> None:
 
 
 def test_a_server_without_audit_twin_has_no_audit_port() -> None:
-    server = start(listen="[::1]:0", registrars=[], service_names=[])
+    server = start(listen="127.0.0.1:0", registrars=[], service_names=[])
     with pytest.raises(ValueError, match="no audit port"):
         print(server.audit_port)
     server.stop()
+
+
+def test_a_name_becomes_an_address_and_ipv4_comes_first() -> None:
+    assert resolve("localhost", 7000) == "127.0.0.1:7000"
+    assert resolve("::1", 7000) == "[::1]:7000"
+    assert resolve("0.0.0.0", 7000) == "0.0.0.0:7000"
