@@ -49,8 +49,8 @@ class StackSpec:
     Attributes:
         run_id: Run that it belongs to; lower-case letters, digits, ``. _ -``, at most 40.
         stack_id: Name within the run; same letters, at most 16.
-        folder: Existing folder of this machine for logs and the clocks' files; it outlives the
-            stack.
+        folder: Folder of this machine; the stack keeps its logs, clocks and keys in a folder of its
+            own there, named by the stack id, which outlives the stack.
         images: Image of each recipe that the topology or the vendor needs, by the recipe's name
             (docker only).
         vendor: The memory under test, or None for the reference.
@@ -58,8 +58,8 @@ class StackSpec:
         environment: Further variables by service; they win over the topology's.
         reviewer_keys: File with reviewers' public keys that the memory sees, or None for no
             reviewer.
-        clock_skew: Services of the topology that have a clock folder start with a clock that can be
-            set.
+        clock_skew: Services that have a clock folder start with a clock that can be set, where this
+            platform and their image allow it; `ServiceHandle.clock_folder` tells.
         healthy_within_seconds: How long a start, or a swap of the memory, may take until all is
             healthy.
     """
@@ -74,6 +74,11 @@ class StackSpec:
     reviewer_keys: Path | None = None
     clock_skew: bool = False
     healthy_within_seconds: float = 30.0
+
+    @property
+    def stack_folder(self) -> Path:
+        """The stack's own folder: ``<service>.log``, ``clocks/`` and ``reviewers/``."""
+        return self.folder.resolve() / self.stack_id
 
 
 @dataclass(frozen=True)

@@ -7,26 +7,28 @@ stay unseen behind a mount of its own.
 
 from __future__ import annotations
 
-import platform
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.clock import shared_object, write_offset_ns
-from orchestrator.errors import PreflightError
+from orchestrator.runtimes.topology import ServiceSpec
 
 __all__ = [
     "CLOCK_TARGET",
     "FAKETIME_TARGET",
     "ClockMounts",
-    "clock_library",
+    "is_preloaded",
     "make_clock_mounts",
     "readable_folder",
+    "without_preload",
 ]
 
 # Where compose.yaml mounts them.
 CLOCK_TARGET = "/run/memqual/clock"
 FAKETIME_TARGET = "/run/memqual/faketime"
+PRELOAD_VARIABLE = "LD_PRELOAD"
 
 
 @dataclass(frozen=True)
@@ -42,33 +44,18 @@ class ClockMounts:
     variables: Mapping[str, str]
 
 
-def clock_library() -> Path:
-    """The pinned libfaketime of this installation.
-
-    Raises:
-        PreflightError: there is none for this platform.
-    """
-    library = shared_object()
-    if library is None:
-        raise PreflightError(
-            f"There is no libfaketime for {platform.system()} on {platform.machine()}.",
-            next_step="Start without clock skew; its cells are N/R (platform) here.",
-        )
-    return library
-
-
 def make_clock_mounts(services: Iterable[str], folder: Path, *, skew: bool) -> ClockMounts:
-    """Makes the folders below `folder`; without skew they are empty and nothing is preloaded.
+    """Makes the folders below `folder`.
 
-    Raises:
-        PreflightError: skew is wanted and there is no libfaketime for this platform.
+    Without skew, or on a platform that has no libfaketime, they stay empty, nothing is preloaded
+    and no service has a clock that can be set.
     """
     folders = {name: readable_folder(folder / name) for name in services}
     variables = {f"MEMQUAL_CLOCK_{name.upper()}": str(path) for name, path in folders.items()}
-    if not skew:
-        library = readable_folder(folder / "library")
-        return ClockMounts(folders={}, variables=variables | {"MEMQUAL_FAKETIME": str(library)})
-    library = clock_library()
+    library = shared_object() if skew else None
+    if library is None:
+        empty = readable_folder(folder / "library")
+        return ClockMounts(folders={}, variables=variables | {"MEMQUAL_FAKETIME": str(empty)})
     for path in folders.values():
         write_offset_ns(path, 0)
     return ClockMounts(
@@ -79,6 +66,17 @@ def make_clock_mounts(services: Iterable[str], folder: Path, *, skew: bool) -> C
             "MEMQUAL_CLOCK_PRELOAD": f"{FAKETIME_TARGET}/{library.name}",
         },
     )
+
+
+def is_preloaded(service: ServiceSpec) -> bool:
+    """Whether a service starts with the library in front of its own."""
+    return bool(service.environment.get(PRELOAD_VARIABLE))
+
+
+def without_preload(service: ServiceSpec) -> ServiceSpec:
+    """The same service with the clock that it has."""
+    environment = {**service.environment, PRELOAD_VARIABLE: ""}
+    return dataclasses.replace(service, environment=environment)
 
 
 def readable_folder(folder: Path) -> Path:

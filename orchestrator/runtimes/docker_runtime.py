@@ -6,7 +6,8 @@ from orchestrator.errors import EngineError
 from orchestrator.runtimes.base import Availability, GcReport, GcScope, StackSpec
 from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_labels import RUN_LABEL, owner_of
-from orchestrator.runtimes.docker_stack import DockerStack, remove_all
+from orchestrator.runtimes.docker_removal import remove_all
+from orchestrator.runtimes.docker_stack import DockerStack
 from orchestrator.runtimes.docker_types import Labelled
 from orchestrator.runtimes.owner import Liveness
 from orchestrator.runtimes.plan import make_plan

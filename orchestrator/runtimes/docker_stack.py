@@ -10,17 +10,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import structlog
 
 from orchestrator.errors import EngineError, MemqualError, StackError, VendorConfigError
 from orchestrator.runtimes.base import IsolationReport, StackSpec
+from orchestrator.runtimes.clock_mounts import FAKETIME_TARGET, is_preloaded, without_preload
+from orchestrator.runtimes.crash import CRASH_LOG_LINES
 from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_isolation import examine_isolation
 from orchestrator.runtimes.docker_labels import INSTANCE_LABEL, labels_of_stack
 from orchestrator.runtimes.docker_options import container_options
+from orchestrator.runtimes.docker_removal import remove_everything
 from orchestrator.runtimes.docker_service import DockerService
 from orchestrator.runtimes.docker_types import Labelled
 from orchestrator.runtimes.health import await_targets, targets_of
@@ -28,12 +31,10 @@ from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
 from orchestrator.runtimes.topology import Network, ServiceSpec
 from orchestrator.vendors import VendorConfig
 
-__all__ = ["DockerStack", "remove_all"]
+__all__ = ["DockerStack"]
 
 # Networks and services of a stack that are made at the same time.
 WORKERS = 12
-# What a thread was making when `close` came is found by the next look.
-REMOVAL_PASSES = 4
 SAVED_LOG_LINES = 10_000
 
 _log = structlog.get_logger(__name__)
@@ -114,7 +115,7 @@ class DockerStack:
                 next_step="Check that the engine can publish ports on 127.0.0.1 (docker info).",
             )
         self._control_port = published[self._plan.control.port]
-        self.await_healthy(self.service_names, self._spec.healthy_within_seconds)
+        self._await_healthy_with_or_without_clock(self.service_names)
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         """Waits until services are healthy; see `base.Stack.await_healthy`."""
@@ -148,14 +149,9 @@ class DockerStack:
             )
         service = memory_service(self._plan.base_memory, vendor, self._spec, self._plan.memory_port)
         self._check_image(service)
-        self._remove_memory()
-        self._memories += 1
-        self._specs[MEMORY_SERVICE] = service
         self._spec = dataclasses.replace(self._spec, vendor=vendor)
-        for name in self._memory_volumes():
-            self._engine.create_volume(self._volume_name(name), self._labels)
-        self._start_service(service, {})
-        self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+        self._swap_memory(service)
+        self._await_healthy_with_or_without_clock((MEMORY_SERVICE,))
 
     def describe_isolation(self) -> IsolationReport:
         """Looks from inside the memory's network; see `base.Stack.describe_isolation`."""
@@ -173,21 +169,11 @@ class DockerStack:
         self._closing = True
         if self._closed:
             return
+        # By this object's own mark: another stack may have the same ids, and was there first.
+        mark = f"{INSTANCE_LABEL}={self._labels[INSTANCE_LABEL]}"
         # A signal may have cut into a request on the other connection and left it in an odd state.
         with DockerEngine.connect() as engine:
-            # By this object's own mark: another stack may have the same ids, and was there first.
-            mark = f"{INSTANCE_LABEL}={self._labels[INSTANCE_LABEL]}"
-            failed: tuple[str, ...] = ()
-            for _ in range(REMOVAL_PASSES):
-                left = engine.labelled(mark)
-                if not left:
-                    break
-                failed = remove_all(engine, left, before_container=self._save_log)
-            if engine.labelled(mark):
-                raise EngineError(
-                    f"A part of {self._prefix} could not be removed: {'; '.join(failed)}.",
-                    next_step="Run `memqual gc` when the engine answers again.",
-                )
+            remove_everything(engine, mark, what=self._prefix, before_container=self._save_log)
         self._closed = True
         self._engine.close()
 
@@ -241,11 +227,37 @@ class DockerStack:
             name=spec.name,
             container=container,
             image=spec.image,
-            clock_folder=self._plan.clock_folders.get(spec.name),
+            clock_folder=self._plan.clock_folders.get(spec.name) if is_preloaded(spec) else None,
         )
         self._raise_if_closing()
         service.start()
         self._services[spec.name] = service
+
+    def _await_healthy_with_or_without_clock(self, names: tuple[str, ...]) -> None:
+        """Waits for health; a memory that dies of its clock's library starts again without."""
+        try:
+            self.await_healthy(names, self._spec.healthy_within_seconds)
+        except StackError as error:
+            if not self._died_of_preload():
+                raise
+            _log.warning("clock_cannot_be_set", service=MEMORY_SERVICE, cause=error.diagnosis)
+            self._swap_memory(without_preload(self._specs[MEMORY_SERVICE]))
+            self.await_healthy(names, self._spec.healthy_within_seconds)
+
+    def _died_of_preload(self) -> bool:
+        """Whether the memory ended and its last lines name the library: musl cannot load it."""
+        memory = self._services.get(MEMORY_SERVICE)
+        if memory is None or not is_preloaded(self._specs[MEMORY_SERVICE]) or memory.running():
+            return False
+        return FAKETIME_TARGET in memory.logs_tail(CRASH_LOG_LINES)
+
+    def _swap_memory(self, service: ServiceSpec) -> None:
+        self._remove_memory()
+        self._memories += 1
+        self._specs[MEMORY_SERVICE] = service
+        for name in self._memory_volumes():
+            self._engine.create_volume(self._volume_name(name), self._labels)
+        self._start_service(service, {})
 
     def _remove_memory(self) -> None:
         memory = self._services.get(MEMORY_SERVICE)
@@ -278,9 +290,8 @@ class DockerStack:
 
     def _save_log(self, engine: DockerEngine, container: str, name: str) -> None:
         """Keeps what a container wrote for the run; best effort, as the container goes anyway."""
-        folder = self._spec.folder / "logs"
+        folder = self._spec.stack_folder
         with contextlib.suppress(MemqualError, OSError):
-            folder.mkdir(parents=True, exist_ok=True)
             file = folder / f"{name.removeprefix(f'{self._prefix}-')}.log"
             file.write_text(engine.logs(container, SAVED_LOG_LINES), encoding="utf-8")
 
@@ -289,29 +300,6 @@ class DockerStack:
             raise StackError(
                 f"The stack {self._prefix} is being closed.", next_step="Start another one."
             )
-
-
-def remove_all(
-    engine: DockerEngine,
-    things: tuple[Labelled, ...],
-    *,
-    before_container: Callable[[DockerEngine, str, str], None] | None = None,
-) -> tuple[str, ...]:
-    """Removes containers, then networks and volumes; returns failures, ``kind name: cause``."""
-    failed: list[str] = []
-
-    def remove(thing: Labelled) -> None:
-        try:
-            if thing.kind == "container" and before_container is not None:
-                before_container(engine, thing.identity, thing.name)
-            engine.remove(thing)
-        except MemqualError as error:
-            failed.append(f"{thing.kind} {thing.name}: {error.diagnosis}")
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        wait([pool.submit(remove, thing) for thing in things if thing.kind == "container"])
-        wait([pool.submit(remove, thing) for thing in things if thing.kind != "container"])
-    return tuple(failed)
 
 
 def _raise_first(futures: list[Future[None]]) -> None:

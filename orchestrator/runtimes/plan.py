@@ -90,7 +90,7 @@ def make_plan(spec: StackSpec, *, compose_file: Path = COMPOSE_FILE) -> StackPla
         UsageError: the reviewers' keys cannot be read.
     """
     _check_ids(spec)
-    folder = spec.folder.resolve()
+    folder = spec.stack_folder
     control_token, *edge_tokens = (secrets.token_hex(16) for _ in range(4))
     clocks = make_clock_mounts(
         _services_with_clock(compose_file), folder / "clocks", skew=spec.clock_skew

@@ -114,8 +114,8 @@ class ProcessStack:
         """Puts another memory in place; see `base.Stack.replace_memory`."""
         spec = memory_service(self._plan.base_memory, vendor, self._spec, self._plan.memory_port)
         self._launch_check(spec)
-        old = self._services.pop(MEMORY_SERVICE)
-        self._end([old])
+        old = self._services.pop(MEMORY_SERVICE, None)
+        self._end([old] if old is not None else [])
         for mount in self._specs[MEMORY_SERVICE].mounts:
             if not mount.is_folder:
                 shutil.rmtree(self._state.volume(self._volume_name(mount.source)))
@@ -193,7 +193,7 @@ class ProcessStack:
             },
             marks=marks_of(self._state.record),
             work_folder=self._state.work_folder(spec.name),
-            log=self._spec.folder.resolve() / "logs" / f"{spec.name}{generation}.log",
+            log=self._spec.stack_folder / f"{spec.name}{generation}.log",
             clock_folder=self._plan.clock_folders.get(spec.name),
         )
         return ProcessService(launch, self._state.add_process)

@@ -143,7 +143,7 @@ def test_another_memory_begins_empty_at_the_same_address(stack: ProcessStack) ->
 
 def test_logs_are_kept_beside_the_stack(stack: ProcessStack) -> None:
     assert "serving" in stack.service("destination").logs_tail(50)
-    assert (stack.spec.folder / "logs" / "destination.log").stat().st_size > 0
+    assert (stack.spec.stack_folder / "destination.log").stat().st_size > 0
 
 
 def test_isolation_is_not_claimed(stack: ProcessStack) -> None:
@@ -153,9 +153,10 @@ def test_isolation_is_not_claimed(stack: ProcessStack) -> None:
 
 
 def test_gc_leaves_a_living_owners_stack_alone(stack: ProcessStack) -> None:
+    pids = {stack.service(name).pid() for name in stack.service_names}
     report = ProcessRuntime().gc(GcScope())
-    assert report.removed == ()
-    assert describe_memory(stack) != ""
+    assert {f"process {pid}" for pid in pids} <= set(report.kept)
+    assert {stack.service(name).pid() for name in stack.service_names} == pids
 
 
 @pytest.mark.parametrize(
@@ -234,16 +235,12 @@ def test_gc_finds_what_a_killed_orchestrator_left(tmp_path: Path, when: str) -> 
     await_line(orchestrator, when)
     if when == "starting":
         _await_some(run_id)
+    else:
+        assert len(_left_of(run_id)) == 7
     orchestrator.kill()
     orchestrator.communicate(timeout=10)
-    assert _left_of(run_id) != []
-    report = ProcessRuntime().gc(GcScope())
-    assert report.failed == ()
+    ProcessRuntime().gc(GcScope())
     assert _left_of(run_id) == []
-    removed = [name.partition(" ")[0] for name in report.removed]
-    assert removed.count("folder") == 1
-    if when == "started":
-        assert removed.count("process") == 6
 
 
 def _await_some(run_id: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.errors import ImageError, PreflightError, StackError, UsageError
+from orchestrator.errors import ImageError, StackError, UsageError
 from orchestrator.images import ImageRef
 from orchestrator.runtimes import clock_mounts
 from orchestrator.runtimes.base import StackSpec
@@ -114,12 +114,20 @@ def test_with_skew_each_clock_has_a_folder_that_others_can_read(
         assert folder.stat().st_mode & 0o555 == 0o555
 
 
-def test_skew_where_there_is_none_is_a_preflight_error(
+def test_skew_where_there_is_no_library_leaves_clocks_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock_mounts, "shared_object", lambda: None)
-    with pytest.raises(PreflightError, match="no libfaketime"):
-        make_plan(_spec(tmp_path, clock_skew=True))
+    plan = make_plan(_spec(tmp_path, clock_skew=True))
+    assert plan.clock_folders == {}
+    assert plan.topology.service("memory").environment["LD_PRELOAD"] == ""
+
+
+def test_stacks_of_one_run_share_no_folder(tmp_path: Path) -> None:
+    first, second = (make_plan(_spec(tmp_path, stack_id=name)) for name in ("s1", "s2"))
+    for one, other in zip(first.topology.services, second.topology.services, strict=True):
+        shared = {m.source for m in one.mounts} & {m.source for m in other.mounts}
+        assert [source for source in shared if Path(source).is_absolute()] == []
 
 
 def test_reviewers_keys_are_mounted_read_only(tmp_path: Path) -> None:
