@@ -1,15 +1,17 @@
 """What tests of both runtimes share: stacks of their own run, and an orchestrator to be killed."""
 
+import functools
 import subprocess
 import sys
 import textwrap
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 import grpc
 
 from memqual.v1 import vendor_pb2, vendor_pb2_grpc
-from orchestrator.images import ensure_images
+from orchestrator.images import ImageRef, ensure_images
 from orchestrator.runtimes.base import ServiceHandle, Stack, StackSpec
 from orchestrator.runtimes.plan import required_recipes
 from services.common.channels import open_channel
@@ -42,9 +44,14 @@ def new_run_id() -> str:
     return f"test-{uuid.uuid4().hex[:12]}"
 
 
+@functools.cache
+def _images() -> Mapping[str, ImageRef]:
+    return ensure_images(required_recipes())
+
+
 def new_spec(folder: Path, *, docker: bool, **changes: object) -> StackSpec:
     """A stack of its own run; with images for docker."""
-    images = ensure_images(required_recipes()) if docker else {}
+    images = _images() if docker else {}
     fields = {"run_id": new_run_id(), "stack_id": "s1", "folder": folder, "images": images}
     return StackSpec(**{**fields, **changes})  # type: ignore[arg-type]  # the keys are the dataclass's
 

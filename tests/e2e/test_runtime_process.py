@@ -16,12 +16,12 @@ import pytest
 
 from orchestrator.errors import StackError, VendorConfigError
 from orchestrator.runtimes.base import GcScope
-from orchestrator.runtimes.plan import make_plan
+from orchestrator.runtimes.plan import COMPOSE_FILE, make_plan
 from orchestrator.runtimes.ports import LOOPBACK, HeldPorts
 from orchestrator.runtimes.process_runtime import ProcessRuntime
 from orchestrator.runtimes.process_stack import ProcessStack
 from orchestrator.runtimes.process_state import marked_processes, stored_stacks
-from orchestrator.vendors import VendorConfig, VendorProcess
+from orchestrator.vendors import VendorConfig, VendorProcess, load_vendor
 from tests.e2e.runtime_helpers import (
     await_line,
     describe_memory,
@@ -139,6 +139,15 @@ def test_another_memory_begins_empty_at_the_same_address(stack: ProcessStack) ->
     assert stack.spec.vendor.name == "again"
     folder = next(each for each in stored_stacks() if each.record.run_id == MODULE_RUN)
     assert not (folder.path / "volumes" / old_volume).exists()
+
+
+def test_checked_in_memories_can_be_swapped_in(stack: ProcessStack) -> None:
+    names = {}
+    for vendor in ("naive", "null", "reference"):
+        stack.replace_memory(load_vendor(COMPOSE_FILE.parent / "vendors" / f"{vendor}.yaml"))
+        names[vendor] = describe_memory(stack)
+    assert names["null"] == ""
+    assert len(set(names.values())) == 3
 
 
 def test_logs_are_kept_beside_the_stack(stack: ProcessStack) -> None:
