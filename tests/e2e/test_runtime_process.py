@@ -146,8 +146,8 @@ def test_checked_in_memories_can_be_swapped_in(stack: ProcessStack) -> None:
     for vendor in ("naive", "null", "reference"):
         stack.replace_memory(load_vendor(COMPOSE_FILE.parent / "vendors" / f"{vendor}.yaml"))
         names[vendor] = describe_memory(stack)
-    assert names["null"] == ""
     assert len(set(names.values())) == 3
+    assert all(vendor in names[vendor] for vendor in names)
 
 
 def test_logs_are_kept_beside_the_stack(stack: ProcessStack) -> None:
