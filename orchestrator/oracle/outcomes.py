@@ -159,14 +159,22 @@ def _matched_decision(pattern: Pattern, after: World, told: DecisionTold) -> Wor
     if isinstance(pattern, ExecuteSame | AskDestination) and not pattern.grant.can_be(told.attempt):
         return None
     if isinstance(pattern, ExecuteAnew | ExecuteSame):
-        fits = _identity_fits(pattern, after, told)
-        return after.with_latest(told.attempt, told.token) if fits else None
+        return _matched_execute(pattern, after, told)
     if isinstance(pattern, AskDestination):
         return replace(after.with_latest(told.attempt, None), ticket=told.token)
     if isinstance(pattern, GiveBack):
         fits = told.receipt is not None and pattern.completion.equals(told.receipt)
         return after if fits else None
     return after
+
+
+def _matched_execute(
+    pattern: ExecuteAnew | ExecuteSame, after: World, told: DecisionTold
+) -> World | None:
+    if not _identity_fits(pattern, after, told):
+        return None
+    known = after.with_latest(told.attempt, told.token)
+    return _dated(known, told) if isinstance(pattern, ExecuteAnew) else known
 
 
 def _identity_fits(pattern: ExecuteAnew | ExecuteSame, after: World, told: DecisionTold) -> bool:
@@ -176,6 +184,16 @@ def _identity_fits(pattern: ExecuteAnew | ExecuteSame, after: World, told: Decis
     if isinstance(pattern, ExecuteAnew):
         return told.attempt > pattern.above
     return pattern.grant.token in (None, told.token)
+
+
+def _dated(after: World, told: DecisionTold) -> World:
+    """Takes the memory's word for when it granted, where it can be true: MARK is that instant.
+
+    Where the clock was set between two readings, this tells before from after.
+    """
+    at_ns = told.granted_at_ns
+    dated = after.zone.within(Instant.MARK, Instant.ZERO, at_ns - GRAIN_NS, at_ns + GRAIN_NS)
+    return after if dated is None else replace(after, zone=dated)
 
 
 def pattern_kind(pattern: Pattern) -> DecisionKind | None:

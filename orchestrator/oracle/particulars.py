@@ -101,10 +101,9 @@ def _same(told: DecisionTold, before: World, at: Zone, lease_ns: int) -> Iterato
 
 def _inside(value_ns: int, at: Zone, instant: Instant, earlier_ns: int) -> bool:
     """Whether a time is within the bounds of `instant` - `earlier_ns`, give or take the grain."""
-    low, high = at.span(instant)
-    if low is not None and value_ns < low - earlier_ns - GRAIN_NS:
-        return False
-    return high is None or value_ns <= high - earlier_ns + GRAIN_NS
+    wanted_ns = value_ns + earlier_ns
+    dated = at.within(instant, Instant.ZERO, wanted_ns - GRAIN_NS, wanted_ns + GRAIN_NS)
+    return dated is not None
 
 
 def _key_deadline_is_late(told: DecisionTold, after: World, frame: Frame) -> bool:

@@ -7,9 +7,17 @@ may pass. The reference must pass everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
-from orchestrator.model import CapabilityVariant, Cell, Suite
+from orchestrator.model import (
+    CapabilityVariant,
+    Cell,
+    ExpiryMode,
+    Fate,
+    Suite,
+    WindowName,
+)
 from orchestrator.oracle.messages import Answer, DecisionKind, DecisionTold, Malformed
 from orchestrator.oracle.worlds import Row
 from orchestrator.scoring.exemplars import judged_in_row
@@ -49,10 +57,24 @@ def expectation(subject: str, cell: Cell) -> ControlExpectation:
 
 
 def _caught(cell: Cell, answer: Answer) -> ControlExpectation:
-    """Must fail where the flawed answer is wrong in some row, else must pass."""
+    """Must fail where the flawed answer is wrong in some row, else must pass.
+
+    A short lease may still be live when the host asks: in row L the flaw may or may not be met.
+    """
     capability = cell.capability or CapabilityVariant.NONE
-    wrong = any(_is_wrong(Row(row), capability, answer) for row in rows_of(cell))
-    return ControlExpectation.MUST_FAIL if wrong else ControlExpectation.MUST_PASS
+    if any(_is_wrong(row, capability, answer) for row in _asked_rows(cell)):
+        return ControlExpectation.MUST_FAIL
+    if cell.expiry is ExpiryMode.CONFIGURED and _is_wrong(Row.LEASE_LIVE, capability, answer):
+        return ControlExpectation.MAY_PASS
+    return ControlExpectation.MUST_PASS
+
+
+def _asked_rows(cell: Cell) -> Iterator[Row]:
+    """Every row that some question meets after the fault: the cell's, and those of the dead."""
+    yield from (Row(row) for row in rows_of(cell))
+    if cell.window is WindowName.BEFORE_INTENT and cell.fate is Fate.LATE_AFTER_DECISION:
+        # The new host has completed the operation when the dead one's Begin arrives.
+        yield Row.COMPLETE
 
 
 @cache

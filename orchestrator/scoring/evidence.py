@@ -10,6 +10,7 @@ from functools import cached_property
 from chaos.receipts import FaultReceipt, KillReceipt, parse_receipt
 from chaos.windows import BEGIN, INVOKE
 from memqual.v1 import agent_pb2, common_pb2, continuity_pb2, interposer_pb2, vendor_pb2
+from orchestrator.errors import EvidenceError
 from orchestrator.evidence.records import BatchEvidence, message_from_json
 from orchestrator.oracle.clockmap import ClockMap, readings_from_trace
 from orchestrator.oracle.declared import DeclaredMemory
@@ -44,8 +45,18 @@ class BatchFacts:
 
     @cached_property
     def receipts(self) -> tuple[FaultReceipt, ...]:
-        """The fault receipts."""
-        return tuple(parse_receipt(text) for text in self.evidence.receipts_json)
+        """The fault receipts.
+
+        Raises:
+            EvidenceError: A receipt cannot be read.
+        """
+        try:
+            return tuple(parse_receipt(text) for text in self.evidence.receipts_json)
+        except ValueError as error:
+            raise EvidenceError(
+                f"A fault receipt of batch {self.evidence.batch.batch_id} cannot be read.",
+                next_step="The bundle was altered or is of another version: run `memqual verify`.",
+            ) from error
 
     @property
     def kill(self) -> KillReceipt | None:

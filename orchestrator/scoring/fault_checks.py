@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaos.receipts import ClockReceipt, FaultReceipt, TelemetryReceipt
+from chaos.plans import AT_ONCE
+from chaos.receipts import ClockReceipt, FaultReceipt, KillReceipt, TelemetryReceipt
 from chaos.windows import BarrierHold, window
 from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, TargetSet
 from orchestrator.plan import Member
@@ -14,6 +15,8 @@ from orchestrator.scoring.evidence import BatchFacts
 __all__ = ["check_fault"]
 
 _TELEMETRY = {FaultKind.TELEMETRY_DROP: "drop", FaultKind.OBSERVER_DOWN: "observer_down"}
+_DELIVERED = frozenset({"deliver"})
+_FATES = {Fate.DROP: frozenset({"drop", "disconnect", "died with its host"})}
 _POINTS = {
     Fate.LATE_BEFORE_RESUME: "before_resume",
     Fate.LATE_AFTER_DECISION: "after_decision",
@@ -49,17 +52,8 @@ def _holds_wanted(cell: Cell) -> int:
 
 def _undeclared(cell: Cell, facts: BatchFacts) -> Iterable[str]:
     """What a cell declares and no receipt speaks of."""
-    kill = facts.kill
     if cell.target is not TargetSet.NONE:
-        if kill is None:
-            yield "kill: no receipt"
-        else:
-            killed = {_role(target.service) for target in kill.targets}
-            if killed != set(cell.target.services):
-                yield f"kill: {', '.join(sorted(killed)) or 'nobody'} died"
-    point = _POINTS.get(cell.fate)
-    if point is not None and (kill is None or kill.release is None or kill.release.point != point):
-        yield f"release: not at the declared point, {point}"
+        yield from _kill_problems(cell, facts.kill)
     told = _TELEMETRY.get(cell.fault)
     if told is not None and not any(_is_telemetry(one, told) for one in facts.receipts):
         yield f"telemetry: no receipt of {told}"
@@ -72,6 +66,24 @@ def _undeclared(cell: Cell, facts: BatchFacts) -> Iterable[str]:
     ended = [one for one in jumps if one.service == "destination" and one.asked_skew_ns > 0]
     if cell.fate is Fate.LATE_AFTER_KEY_END and not ended:
         yield "clock: no receipt of the jump over the key's end"
+
+
+def _kill_problems(cell: Cell, kill: KillReceipt | None) -> Iterable[str]:
+    if kill is None:
+        yield "kill: no receipt"
+        return
+    if cell.window is None or kill.window != cell.window.value:
+        yield f"kill: at {kill.window}"
+    killed = {_role(target.service) for target in kill.targets}
+    if killed != set(cell.target.services):
+        yield f"kill: {', '.join(sorted(killed)) or 'nobody'} died"
+    release = kill.release
+    if release is None:
+        return
+    if release.fate not in _FATES.get(cell.fate, _DELIVERED):
+        yield f"release: {release.fate}"
+    if release.point != _POINTS.get(cell.fate, AT_ONCE):
+        yield f"release: {release.point}"
 
 
 def _is_telemetry(receipt: FaultReceipt, fault: str) -> bool:

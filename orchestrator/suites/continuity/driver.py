@@ -207,6 +207,9 @@ class _Run:
             self._wake_until_settled("clock_back", wakes=1)
 
     def _move_clock(self, service: str, jump_ns: int) -> None:
+        # Read right before and right after: in between, no call can be told from another time's.
+        if service == "memory":
+            mark_memory_clock(self.context.session, self.interposer)
         receipt = jump_clock(self.context, service, jump_ns)
         self.seen.receipts.append(receipt)
         if service == "memory":
