@@ -83,6 +83,8 @@ class Rig:
             except NotInTime as error:
                 settled = self._settled()
                 held = len(hold.await_held(0, 0.0))
+                if held >= wanted:
+                    continue
                 if held + settled >= wanted or time.monotonic() > deadline:
                     raise WindowMissed(
                         "held", f"{error.details}; {settled} workflows settled without it"
