@@ -35,7 +35,7 @@ def test_a_killed_process_ends_at_once_and_another_kill_is_no_error(tmp_path: Pa
     child = spawn(SLEEPER, tmp_path)
     assert platform.process_alive(child.pid) is True
     platform.kill_process(child.pid)
-    assert child.wait(10) == platform.KILLED_EXIT_CODE
+    assert child.wait(30) == platform.KILLED_EXIT_CODE
     assert platform.process_alive(child.pid) is False
     platform.kill_process(child.pid)
     platform.terminate_process(child.pid)
@@ -50,7 +50,7 @@ def test_a_group_is_killed_with_what_it_started(tmp_path: Path) -> None:
     assert leader.stdout is not None
     grandchild = psutil.Process(int(leader.stdout.readline()))
     platform.kill_group(leader.pid)
-    assert leader.wait(10) == platform.KILLED_EXIT_CODE
+    assert leader.wait(30) == platform.KILLED_EXIT_CODE
     # Whoever adopts it may leave it a zombie; it does not run any more.
     gone = [psutil.STATUS_ZOMBIE]
     assert not grandchild.is_running() or status_becomes(grandchild.pid, *gone)
@@ -67,7 +67,7 @@ def test_a_suspended_process_stops_and_goes_on(tmp_path: Path) -> None:
         assert status_becomes(child.pid, psutil.STATUS_SLEEPING, psutil.STATUS_RUNNING)
     finally:
         platform.kill_process(child.pid)
-        child.wait(10)
+        child.wait(30)
         assert child.stdout is not None
         child.stdout.close()
 
@@ -91,7 +91,7 @@ def test_a_stop_signal_calls_back(tmp_path: Path, request_stop: object) -> None:
     assert callable(request_stop)
     request_stop(child.pid)
     assert child.stdout.readline().strip() == b"stopped"
-    assert child.wait(10) == 0
+    assert child.wait(30) == 0
     child.stdout.close()
 
 

@@ -16,7 +16,7 @@ from services.common.server import ListenError, RunningServer, resolve, start
 
 NAME = "memqual.v1.ObserverService"
 AUDIT_NAME = "memqual.v1.ObserverAuditService"
-DEADLINE_SECONDS = 10
+DEADLINE_SECONDS = 30
 SECRET = "what was in the request"
 
 

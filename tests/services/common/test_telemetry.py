@@ -10,7 +10,7 @@ from memqual.v1 import observer_pb2, observer_pb2_grpc
 from services.common.server import RunningServer, start
 from services.common.telemetry import QUEUE_EVENTS, Emitter
 
-WAIT_SECONDS = 10
+WAIT_SECONDS = 30
 
 
 class Inbox(observer_pb2_grpc.ObserverServiceServicer):

@@ -16,7 +16,7 @@ from services.common.server import start
 from services.destination.app import AUDIT_SERVICE_NAME, SERVICE_NAME, Destination
 from tests.services.destination.support import state_hash
 
-DEADLINE_SECONDS = 10
+DEADLINE_SECONDS = 30
 TRANSFER = '{"amount_cents":100,"from":"alice","to":"bob"}'
 NONE = common_pb2.EFFECT_CAPABILITY_NONE
 QUERY = common_pb2.EFFECT_CAPABILITY_QUERY

@@ -308,4 +308,4 @@ class DestinationMachine(RuleBasedStateMachine):
 
 
 TestDestination = DestinationMachine.TestCase
-TestDestination.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestDestination.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)

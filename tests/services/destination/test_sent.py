@@ -10,7 +10,7 @@ from services.destination.model import Invocation
 from services.destination.sent import BATCH_ANSWERS, SentRecorder
 from tests.services.destination.support import World, call, rules
 
-WAIT_SECONDS = 10
+WAIT_SECONDS = 30
 
 
 class SlowEngine(Engine):

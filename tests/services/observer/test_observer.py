@@ -25,7 +25,7 @@ from services.common.server import RunningServer, start
 from services.observer.app import AUDIT_SERVICE_NAME, SERVICE_NAME, Observer
 from services.observer.store import EventStore
 
-DEADLINE_SECONDS = 10
+DEADLINE_SECONDS = 30
 EVENTS_MAX = 5
 
 
