@@ -8,6 +8,7 @@ stay unseen behind a mount of its own.
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,21 +52,22 @@ def make_clock_mounts(services: Iterable[str], folder: Path, *, skew: bool) -> C
     and no service has a clock that can be set.
     """
     folders = {name: readable_folder(folder / name) for name in services}
-    variables = {f"MEMQUAL_CLOCK_{name.upper()}": str(path) for name, path in folders.items()}
+    library_folder = readable_folder(folder / "library")
+    variables = {
+        "MEMQUAL_FAKETIME": str(library_folder),
+        **{f"MEMQUAL_CLOCK_{name.upper()}": str(path) for name, path in folders.items()},
+    }
     library = shared_object() if skew else None
     if library is None:
-        empty = readable_folder(folder / "library")
-        return ClockMounts(folders={}, variables=variables | {"MEMQUAL_FAKETIME": str(empty)})
+        return ClockMounts(folders={}, variables=variables)
+    # A copy: the installed one may lie where a container's user, or the engine, cannot read.
+    copy = library_folder / library.name
+    shutil.copyfile(library, copy)
+    copy.chmod(0o755)
     for path in folders.values():
         write_offset_ns(path, 0)
-    return ClockMounts(
-        folders=folders,
-        variables=variables
-        | {
-            "MEMQUAL_FAKETIME": str(library.parent),
-            "MEMQUAL_CLOCK_PRELOAD": f"{FAKETIME_TARGET}/{library.name}",
-        },
-    )
+    variables["MEMQUAL_CLOCK_PRELOAD"] = f"{FAKETIME_TARGET}/{library.name}"
+    return ClockMounts(folders=folders, variables=variables)
 
 
 def is_preloaded(service: ServiceSpec) -> bool:

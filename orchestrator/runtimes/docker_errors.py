@@ -79,6 +79,12 @@ _CASES = (
         "Keep runs in a folder that the engine shares (Docker Desktop: Settings, File sharing).",
     ),
     _Case(
+        ("is not running",),
+        StackError,
+        "A service does not run",
+        "Look at its log for why it ended by itself.",
+    ),
+    _Case(
         ("no such container", "no such network", "dead or marked for removal"),
         StackError,
         "A part of the stack is gone",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import structlog
@@ -54,6 +54,7 @@ class DockerStack:
         self._creating = threading.Lock()
         self._memories = 0
         self._control_port = 0
+        self._changes = 0
         self._closing = False
         self._closed = False
 
@@ -93,6 +94,10 @@ class DockerStack:
 
     def open(self) -> None:
         """Starts everything and waits until it is healthy; the caller closes it if this raises."""
+        with self._changing():
+            self._open()
+
+    def _open(self) -> None:
         for service in self._specs.values():
             self._check_image(service)
         for name in self._plan.topology.used_volumes():
@@ -150,8 +155,9 @@ class DockerStack:
         service = memory_service(self._plan.base_memory, vendor, self._spec, self._plan.memory_port)
         self._check_image(service)
         self._spec = dataclasses.replace(self._spec, vendor=vendor)
-        self._swap_memory(service)
-        self._await_healthy_with_or_without_clock((MEMORY_SERVICE,))
+        with self._changing():
+            self._swap_memory(service)
+            self._await_healthy_with_or_without_clock((MEMORY_SERVICE,))
 
     def describe_isolation(self) -> IsolationReport:
         """Looks from inside the memory's network; see `base.Stack.describe_isolation`."""
@@ -174,8 +180,10 @@ class DockerStack:
         # A signal may have cut into a request on the other connection and left it in an odd state.
         with DockerEngine.connect() as engine:
             remove_everything(engine, mark, what=self._prefix, before_container=self._save_log)
-        self._closed = True
-        self._engine.close()
+        # What is being made at this moment may come after the last look; who makes it looks again.
+        if not self._changes:
+            self._closed = True
+            self._engine.close()
 
     def close_after_failure(self) -> None:
         """Closes without hiding the error that led here; what stays is gc's."""
@@ -183,6 +191,17 @@ class DockerStack:
             self.close()
         except MemqualError as error:
             _log.warning("not_removed", stack=self._prefix, cause=error.diagnosis)
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Around everything that makes parts: closes once more if `close` came meanwhile."""
+        self._changes += 1
+        try:
+            yield
+        finally:
+            self._changes -= 1
+            if self._closing:
+                self.close_after_failure()
 
     def _check_image(self, service: ServiceSpec) -> None:
         if not service.image:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -91,7 +92,8 @@ class ProcessStack:
             before_sleep=lambda state: _log.warning("port_taken", tries=state.attempt_number),
             reraise=True,
         )
-        retrying(self._open_once)
+        with self._changing():
+            retrying(self._open_once)
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         """Waits until services are healthy; see `base.Stack.await_healthy`."""
@@ -114,16 +116,13 @@ class ProcessStack:
         """Puts another memory in place; see `base.Stack.replace_memory`."""
         spec = memory_service(self._plan.base_memory, vendor, self._spec, self._plan.memory_port)
         self._launch_check(spec)
-        old = self._services.pop(MEMORY_SERVICE, None)
-        self._end([old] if old is not None else [])
-        for mount in self._specs[MEMORY_SERVICE].mounts:
-            if not mount.is_folder:
-                shutil.rmtree(self._state.volume(self._volume_name(mount.source)))
-        self._memories += 1
-        self._specs[MEMORY_SERVICE] = spec
         self._spec = dataclasses.replace(self._spec, vendor=vendor)
-        self._start_service(spec)
-        self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+        with self._changing():
+            self._remove_memory()
+            self._memories += 1
+            self._specs[MEMORY_SERVICE] = spec
+            self._start_service(spec)
+            self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
 
     def describe_isolation(self) -> IsolationReport:
         """Says that local processes are not isolated: N/R with subtype ``platform``."""
@@ -154,6 +153,22 @@ class ProcessStack:
         except MemqualError as error:
             _log.warning("not_removed", stack=self._spec.stack_id, cause=error.diagnosis)
 
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Around everything that makes parts: closes once more if `close` came meanwhile."""
+        try:
+            yield
+        finally:
+            if self._is_closing():
+                self.close_after_failure()
+
+    def _remove_memory(self) -> None:
+        old = self._services.pop(MEMORY_SERVICE, None)
+        self._end([old] if old is not None else [])
+        for mount in self._specs[MEMORY_SERVICE].mounts:
+            if not mount.is_folder:
+                shutil.rmtree(self._state.volume(self._volume_name(mount.source)))
+
     def _open_once(self) -> None:
         if self._ports is not None:
             self._ports.close()
@@ -174,9 +189,6 @@ class ProcessStack:
         self._held().let_go(spec.hostnames())
         service.start()
         self._services[spec.name] = service
-        if self._is_closing():
-            # A signal handler closed the stack while the process was being made.
-            self._end([service])
 
     def _launch_check(self, spec: ServiceSpec) -> ProcessService:
         """The service, not started; raises when it cannot run as a process."""

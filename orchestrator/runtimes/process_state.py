@@ -138,13 +138,23 @@ class StateFolder:
         return made
 
     def add_process(self, service: str, pid: int) -> None:
-        """Writes a process down."""
+        """Writes a process down.
+
+        Raises:
+            StackError: it cannot be written; the folder may be gone already.
+        """
         added = ProcessRecord(service, pid, start_mark(pid) or "")
         others = tuple(each for each in self.record.processes if each.service != service)
         self.record = StackRecord(
             self.record.run_id, self.record.stack_id, self.record.owner, (*others, added)
         )
-        self._write()
+        try:
+            self._write()
+        except OSError as error:
+            raise StackError(
+                f"The record of {service!r} cannot be written: {error.strerror}.",
+                next_step=f"Free space in {self.path.parent}, then run again.",
+            ) from error
 
     def volume(self, name: str) -> Path:
         """The folder that stands in for a volume; made when it is not there."""

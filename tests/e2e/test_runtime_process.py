@@ -233,7 +233,6 @@ def test_a_signal_handler_can_close_a_stack_that_is_being_started(tmp_path: Path
     finally:
         timer.join()
         signal.signal(signal.SIGINT, old)
-        stack.close()
     assert _left_of(spec.run_id) == []
 
 

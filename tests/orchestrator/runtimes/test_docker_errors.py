@@ -29,6 +29,7 @@ EXEC = 'exec: "/nothing": stat /nothing: no such file or directory: unknown'
         ('Conflict. The container name "/x" is already in use by container "1"', StackError,
          "memqual gc"),
         ("network with name x already exists", StackError, "memqual gc"),
+        ("Cannot kill container: x: Container x is not running", StackError, "its log"),
         ("No such container: x", StackError, "Something else removed it"),
         ("something that nobody knows", EngineError, "docker info"),
     ],
