@@ -22,10 +22,13 @@ from orchestrator.campaign.sink import Sink
 from orchestrator.errors import EngineError, MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.session import Session
+from orchestrator.vendors import VendorConfig
 
 __all__ = ["Lane", "LaneSettings", "declaration"]
 
 _FAILURES_MAX = 3
+# Of the reference memory, in compose.yaml.
+_OWN_PORT = 7000
 
 
 @dataclass(frozen=True)
@@ -153,13 +156,18 @@ class Lane:
 
     def _prepare(self, work: SubjectWork) -> StackContext:
         """A stack whose memory is the subject's, on an empty volume."""
-        if self._stack is not None and self._lease_seconds == work.lease_seconds:
+        if self._stack is not None and self._fits(work):
             self._stack.replace_memory(work.vendor)
         else:
             self.close()
             self._start(work)
         self._context = self._open_context(work.subject)
         return self._context
+
+    def _fits(self, work: SubjectWork) -> bool:
+        """Whether the work's memory can take the present one's place in the stack."""
+        present = self._stack.spec.vendor if self._stack is not None else None
+        return self._lease_seconds == work.lease_seconds and _port(present) == _port(work.vendor)
 
     def _open_context(self, subject: str) -> StackContext:
         stack = self._stack
@@ -194,6 +202,10 @@ class Lane:
         self._progress = StackProgress()
         self._stack = self._runtime.start(spec)
         self._lease_seconds = work.lease_seconds
+
+
+def _port(vendor: VendorConfig | None) -> int:
+    return _OWN_PORT if vendor is None else vendor.port
 
 
 def declaration(session: Session) -> vendor_pb2.DescribeResponse:
