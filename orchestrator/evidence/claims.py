@@ -21,7 +21,8 @@ def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
     """Derive the claims of a run from its aggregate."""
     subject = f"{manifest.subject_name} {manifest.subject_version}".strip()
     conclusive = result.verdict in (RunVerdict.QUALIFIED, RunVerdict.QUALIFIED_WITH_GAPS)
-    supported, not_supported = [], []
+    supported: list[str] = []
+    not_supported: list[str] = []
     for name, rate in result.rates.items():
         sentence = f"{subject}, {name}, profile {manifest.profile}: {rate.text} trials passed."
         (supported if rate.denominator else not_supported).append(sentence)

@@ -22,7 +22,7 @@ from services.common.platform import atomic_write_bytes, fsync_dir
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["RunDirectory", "read_json_lines"]
+__all__ = ["RunDirectory", "json_bytes", "read_json_lines"]
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -43,6 +43,12 @@ def read_json_lines(path: Path) -> Iterator[str]:
         for line in lines:
             if line.endswith("\n"):
                 yield line[:-1]
+
+
+def json_bytes(value: BaseModel | object) -> bytes:
+    """The bytes of a JSON file of the bundle: the same value gives the same bytes."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 class RunDirectory:
@@ -117,9 +123,7 @@ class RunDirectory:
             name: Path relative to the run folder, with forward slashes.
             value: A pydantic model, or plain JSON data.
         """
-        data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-        text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        atomic_write_bytes(self.root / name, text.encode())
+        atomic_write_bytes(self.root / name, json_bytes(value))
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file of the bundle atomically and durably."""

@@ -22,7 +22,7 @@ from orchestrator.plan import VENDOR, ExpectedCells
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.parity import parity_violations
 
-__all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate"]
+__all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate", "latest_records"]
 
 
 class Rate(Frozen):
@@ -124,7 +124,7 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
             that a retry never turns FAIL into anything else.
         expected: What was planned before the run.
     """
-    latest = _latest(trials)
+    latest = latest_records(trials)
     missing = tuple(one.trial_id for one in expected.trials if one.trial_id not in latest)
     known = [latest[one.trial_id] for one in expected.trials if one.trial_id in latest]
     misses = tuple(_control_misses(known))
@@ -143,7 +143,8 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
     )
 
 
-def _latest(trials: Iterable[TrialRecord]) -> dict[str, TrialRecord]:
+def latest_records(trials: Iterable[TrialRecord]) -> dict[str, TrialRecord]:
+    """The record of each trial that counts: its last one, or its first FAIL (DESIGN §7)."""
     latest: dict[str, TrialRecord] = {}
     for trial in trials:
         before = latest.get(trial.trial_id)
