@@ -1,0 +1,146 @@
+"""What this adapter declares of atmem 2.3.10; CAPABILITIES.md gives the reasons."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from memqual.v1 import vendor_pb2
+from services.vendors.atmem.model import (
+    ATTEMPTS_MAX,
+    LEASE_SECONDS,
+    RENEWALS_MAX,
+    REVISIONS_MAX,
+)
+
+__all__ = ["NAME", "SURFACES", "describe"]
+
+NAME: Final = "atmem"
+SURFACES: Final = (
+    vendor_pb2.SURFACE_CANONICAL,
+    vendor_pb2.SURFACE_GRAPH,
+    vendor_pb2.SURFACE_INDEX,
+    vendor_pb2.SURFACE_AUDIT,
+)
+TAINT_ORDER: Final = ("UNTRUSTED_CONTENT", "DERIVED_FROM_TAINTED")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """One capability and what it does not cover."""
+
+    capability: vendor_pb2.Capability.ValueType
+    status: vendor_pb2.CapabilityStatus.ValueType
+    limitation: str
+
+
+_SUPPORTED: Final = vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+_ABSENT: Final = vendor_pb2.CAPABILITY_STATUS_ABSENT
+_NOT_EXPRESSIBLE: Final = vendor_pb2.CAPABILITY_STATUS_NOT_EXPRESSIBLE
+
+_DECLARED: Final = (
+    _Declared(
+        vendor_pb2.CAPABILITY_SOURCE_TRUST,
+        _SUPPORTED,
+        "Trust comes from type and assurance of the captured source. An assistant's message that "
+        "the host authenticated counts as trusted. A statement that equals a quarantined record "
+        "is a duplicate of it, whoever makes it.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_DERIVATION_TRACKING_DIRECT,
+        _SUPPORTED,
+        "Facts only. Parents are looked at once, when the child is proposed; what happens to a "
+        "parent later does not reach it. A parent excluded from recall still counts as active.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_DERIVATION_TRACKING_TRANSITIVE,
+        _ABSENT,
+        "Labels are handed on from parent to child when the child is made; atmem never walks to "
+        "ancestors or descendants.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_PROCEDURAL_MEMORY,
+        _SUPPORTED,
+        "As free text. Typed procedures need an encrypted household (SQLCipher), which this "
+        "installation does not have. The active list is read from the class of active records.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_AUTHORITY_GATING,
+        _SUPPORTED,
+        "A procedure stays pending until a review with an authorization that atmem issues, bound "
+        "to subject, agent and workspace, not to one record. Promoting a quarantined fact wants "
+        "no authorization of atmem's; the adapter promotes on a signed challenge only.",
+    ),
+    _Declared(vendor_pb2.CAPABILITY_PURPOSE_SCOPED_RECALL, _ABSENT, "No concept of a purpose."),
+    _Declared(
+        vendor_pb2.CAPABILITY_SECRET_BLOCKING,
+        _SUPPORTED,
+        "By patterns, and for records and proposals. The captured source keeps its text "
+        "(retain_body, on by default) whatever becomes of what was proposed out of it.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_CONTINUITY,
+        _SUPPORTED,
+        "One workflow of atmem for each operation. A question to the destination is an attempt "
+        "with a lease of its own and supersedes the attempt before. A tool's refusal completes "
+        "nothing. An operator's word is not served: atmem has abandon only, and no challenge.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_BEGIN_REPLAY,
+        _ABSENT,
+        "A repeated attempt id is answered attempt_already_issued, never with its grant.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_FINAL_ABSENCE,
+        _ABSENT,
+        "Whatever a question brings but the effect leaves the call uncertain; the next begin asks "
+        "again, until 100 attempts are used.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_DECISION_PEEK, _ABSENT, "begin decides and grants in one call."
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_INTENT_MATCHING,
+        _ABSENT,
+        "A workflow is known by its key alone; equal intents under another key are other work.",
+    ),
+    _Declared(
+        vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
+        _NOT_EXPRESSIBLE,
+        "Memory.verify against a checkpoint kept elsewhere notices records set back; the contract "
+        "has no way to keep one. The continuity vault has no such check.",
+    ),
+    _Declared(vendor_pb2.CAPABILITY_NARRATIVE, _ABSENT, "atmem answers no questions in words."),
+    _Declared(vendor_pb2.CAPABILITY_NARRATIVE_TRACES, _ABSENT, "As narrative."),
+)
+
+
+def describe(version: str) -> vendor_pb2.DescribeResponse:
+    """The declaration, with the version that is installed."""
+    return vendor_pb2.DescribeResponse(
+        name=NAME,
+        version=version,
+        limits=vendor_pb2.Limits(
+            lease_seconds=LEASE_SECONDS,
+            max_renewals=RENEWALS_MAX,
+            max_attempts_per_operation=ATTEMPTS_MAX,
+            max_revisions_per_operation=REVISIONS_MAX,
+            # One attempt executes, the rest may ask.
+            max_uncertain_queries=ATTEMPTS_MAX - 1,
+        ),
+        lease_clock=vendor_pb2.LEASE_CLOCK_WALL,
+        llm_in_loop=False,
+        deterministic=True,
+        scored_surfaces=SURFACES,
+        capabilities=[
+            vendor_pb2.CapabilityDeclaration(
+                capability=one.capability,
+                status=one.status,
+                enforcement=vendor_pb2.ENFORCEMENT_NATIVE
+                if one.status == _SUPPORTED
+                else vendor_pb2.ENFORCEMENT_UNSPECIFIED,
+                limitation=one.limitation,
+            )
+            for one in _DECLARED
+        ],
+        taint_order=TAINT_ORDER,
+        model_disclosure="No language model. Recall ranks words; vectors come from local hashing.",
+    )

@@ -1,0 +1,79 @@
+"""The only module that imports atmem: its public names, as this adapter uses them.
+
+atmem ships no types, so each name is Any here; workflows.py and household.py turn what comes back
+into frozen values.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+
+from atmem.continuity import ContinuityService
+from atmem.contracts import (
+    AuthorityScope,
+    InterpreterIdentity,
+    MemoryProposal,
+    RecallRequest,
+    SourceBinding,
+    SourceCaptureRequest,
+)
+from atmem.evidence.models import EvidencePrincipal, EvidenceRole, EvidenceScope
+from atmem.evidence.service import EvidenceService
+from atmem.evidence.store import EncryptedEvidenceStore
+from atmem.extract.models import (
+    ExtractionProposal,
+    MemoryClass,
+    ProposalAction,
+    ProposalEvidence,
+)
+from atmem.extract.review import ReviewService
+from atmem.memory import Memory
+from atmem.retrieve.rank import rank_records
+
+from services.vendors.atmem.model import NativeRefusal, RefusalKind
+
+__all__ = [
+    "AuthorityScope",
+    "ContinuityService",
+    "EncryptedEvidenceStore",
+    "EvidencePrincipal",
+    "EvidenceRole",
+    "EvidenceScope",
+    "EvidenceService",
+    "ExtractionProposal",
+    "InterpreterIdentity",
+    "Memory",
+    "MemoryClass",
+    "MemoryProposal",
+    "ProposalAction",
+    "ProposalEvidence",
+    "RecallRequest",
+    "ReviewService",
+    "SourceBinding",
+    "SourceCaptureRequest",
+    "native_call",
+    "native_version",
+    "rank_records",
+]
+
+
+def native_version() -> str:
+    """Version of the installed atmem."""
+    return version("atmem")
+
+
+@contextmanager
+def native_call() -> Iterator[None]:
+    """Turns the exceptions with which atmem refuses into NativeRefusal; defects pass unchanged."""
+    try:
+        yield
+    except PermissionError as error:
+        # atmem raises the bare type; one of the operating system carries a number.
+        native = error.errno is None
+        kind = RefusalKind.PERMISSION if native else RefusalKind.STORAGE
+        raise NativeRefusal(kind, str(error)) from error
+    except ValueError as error:
+        raise NativeRefusal(RefusalKind.VALUE, str(error)) from error
+    except (sqlite3.OperationalError, OSError) as error:
+        raise NativeRefusal(RefusalKind.STORAGE, str(error)) from error
