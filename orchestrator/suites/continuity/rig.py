@@ -30,6 +30,7 @@ from services.common.channels import CallMetadata
 __all__ = ["SETTLE_MS", "Rig", "span_of"]
 
 SETTLE_MS = 10_000
+_CALLS_AT_ONCE = 20
 _HOLD_SECONDS = 20.0
 _HOLD_LOOK_SECONDS = 0.5
 _SETTLE_ROUNDS_MAX = 6
@@ -103,24 +104,21 @@ class Rig:
         requests = [
             agent_pb2.StartRequest(
                 workflow=workflow_of(member, self.context.run_id),
-                model_seed=model_seed(member, self._life),
+                model_seed=model_seed(self.batch, self._life),
             )
             for member in self.batch.members
         ]
-        with ThreadPoolExecutor(max_workers=min(8, len(requests))) as pool:
+        with ThreadPoolExecutor(_CALLS_AT_ONCE) as pool:
             list(pool.map(host.Start, requests))
 
     def wake(self, *, new_life: bool) -> None:
         """Wake the active host's workflows; a new life answers with new message ids."""
         self._life += 1 if new_life else 0
-        seeds = {model_seed(member, self._life): member for member in self.batch.members}
-        host = self.context.session.active.agent
-        requests = [
-            agent_pb2.ResumeRequest(workflow_ids=[member.workflow_id], model_seed=seed)
-            for seed, member in seeds.items()
-        ]
-        with ThreadPoolExecutor(max_workers=min(8, len(requests))) as pool:
-            list(pool.map(host.Resume, requests))
+        self.context.session.active.agent.Resume(
+            agent_pb2.ResumeRequest(
+                workflow_ids=self.workflow_ids, model_seed=model_seed(self.batch, self._life)
+            )
+        )
 
     def settle(self, phase: str) -> StatusSnapshot:
         """Wait until no workflow runs any more; return where they stand.
@@ -198,12 +196,14 @@ class Rig:
     def state_digests(self) -> dict[str, str]:
         """The destination's state hash of each workflow."""
         audit = self.context.session.destination_audit
-        return {
-            workflow: audit.ReadStateHash(
-                destination_pb2.ReadStateHashRequest(workflow_id=workflow)
-            ).digest
+        requests = [
+            destination_pb2.ReadStateHashRequest(workflow_id=workflow)
             for workflow in self.workflow_ids
-        }
+        ]
+        with ThreadPoolExecutor(_CALLS_AT_ONCE) as pool:
+            answers = pool.map(audit.ReadStateHash, requests)
+            digests = [answer.digest for answer in answers]
+        return dict(zip(self.workflow_ids, digests, strict=True))
 
 
 def span_of(sequences: Iterable[int], first: int) -> TraceSpan:

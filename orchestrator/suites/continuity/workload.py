@@ -15,7 +15,7 @@ from orchestrator.model import Arm, CapabilityVariant, Frozen
 from services.common.canonical import canonical_json
 
 if TYPE_CHECKING:
-    from orchestrator.plan import Member
+    from orchestrator.plan import Batch, Member
 
 __all__ = [
     "DEPLOYMENT",
@@ -136,6 +136,10 @@ def settings_of(member: Member) -> destination_pb2.WorkflowSettings:
     return settings
 
 
-def model_seed(member: Member, life: int) -> str:
-    """Seed of the scripted model in one life of the host: a model asked again answers anew."""
-    return hashlib.sha256(f"model:{member.sub_seed}:{life}".encode()).hexdigest()
+def model_seed(batch: Batch, life: int) -> str:
+    """Seed of the scripted model in one life of the host: a model asked again answers anew.
+
+    Each workflow's messages differ all the same: the host mixes the workflow id in.
+    """
+    first = batch.members[0].sub_seed
+    return hashlib.sha256(f"model:{first}:{life}".encode()).hexdigest()
