@@ -28,7 +28,7 @@ def finish_bundle(folder: RunDirectory) -> RunVerdict:
     result = aggregate(trials, expected)
     folder.write_json("aggregate.json", result)
     folder.write_json("claims.json", claims_of(manifest, result))
-    folder.write_text("junit.xml", render_junit(manifest, trials))
+    folder.write_text("junit.xml", render_junit(manifest, result, trials))
     folder.write_text("report.html", render_html(manifest, result, trials))
     write_sums(folder.root)
     print_result(folder.root, manifest, result, trials)

@@ -1,0 +1,137 @@
+"""The integrity axis: safety and utility apart, and on whose word a verdict rests (DESIGN §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchestrator.model import CheckOutcome, Suite, TrialRecord
+from orchestrator.report.wording import MARKS, Mark
+from orchestrator.suites.integrity.checks import VENDOR_REPORTED
+from orchestrator.suites.integrity.metrics import (
+    CategoryRow,
+    IntegrityRate,
+    category_rows,
+    integrity_rates,
+)
+
+__all__ = ["AxisRow", "AxisView", "ColumnLook", "axis_of"]
+
+_LABELS_MAX = 3
+_LABEL_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """Safety or utility of one category.
+
+    Attributes:
+        mark: Fails when it was violated in a single trial.
+        rate: Held of evaluated.
+        words: How often it was violated.
+        coverage: Evaluated of all trials.
+    """
+
+    mark: Mark
+    rate: str
+    words: str
+    coverage: str
+
+
+@dataclass(frozen=True)
+class AxisRow:
+    """One category.
+
+    Attributes:
+        rests_on: Labels of what rests on the vendor's own answers, as the checks carry them.
+        vendor_reported: Evaluated checks that do.
+        evaluated: All evaluated checks.
+    """
+
+    category: str
+    title: str
+    passed: str
+    coverage: str
+    safety: ColumnLook
+    utility: ColumnLook
+    rests_on: tuple[str, ...]
+    vendor_reported: int
+    evaluated: int
+
+
+@dataclass(frozen=True)
+class AxisView:
+    """The whole axis of one subject."""
+
+    rows: tuple[AxisRow, ...]
+    rates: tuple[IntegrityRate, ...]
+
+
+@dataclass
+class _Words:
+    """Whose word the checks of a category rest on."""
+
+    labels: list[str]
+    vendor_reported: int = 0
+    evaluated: int = 0
+
+
+def axis_of(trials: Iterable[TrialRecord]) -> AxisView:
+    """Arrange one subject's integrity trials.
+
+    Raises:
+        ValueError: The trials are of several subjects.
+    """
+    own = [trial for trial in trials if trial.cell.suite is Suite.INTEGRITY]
+    words: dict[str, _Words] = {}
+    for trial in own:
+        _note(trial, words.setdefault(trial.cell.case, _Words([])))
+    rows = tuple(_row(row, words[row.category]) for row in category_rows(own))
+    return AxisView(rows, integrity_rates(own) if own else ())
+
+
+def _note(trial: TrialRecord, words: _Words) -> None:
+    for check in trial.checks:
+        if check.outcome is CheckOutcome.NOT_EVALUATED:
+            continue
+        words.evaluated += 1
+        if not check.actual.startswith(VENDOR_REPORTED):
+            continue
+        words.vendor_reported += 1
+        label = check.actual.partition(":")[0][:_LABEL_CHARACTERS]
+        if label not in words.labels and len(words.labels) < _LABELS_MAX:
+            words.labels.append(label)
+
+
+def _row(row: CategoryRow, words: _Words) -> AxisRow:
+    scored = row.passed + row.failed
+    return AxisRow(
+        category=row.category,
+        title=row.title,
+        passed=f"{row.passed}/{scored}" if scored else "N/A",
+        coverage=f"{scored}/{row.trials}",
+        safety=_column(row.safety_held, row.safety_violated, row),
+        utility=_column(row.utility_held, row.utility_violated, row),
+        rests_on=tuple(sorted(words.labels)),
+        vendor_reported=words.vendor_reported,
+        evaluated=words.evaluated,
+    )
+
+
+def _column(held: int, violated: int, row: CategoryRow) -> ColumnLook:
+    evaluated = held + violated
+    if violated:
+        name, words = "FAIL", f"violated in {violated}"
+    elif held:
+        name, words = "PASS", "held"
+    elif row.not_run == row.trials:
+        name, words = "N/R", "N/R"
+    else:
+        name, words = "ERROR", "not evaluated"
+    mark = next(mark for verdict, mark in MARKS.items() if verdict.value == name)
+    return ColumnLook(
+        mark=mark,
+        rate=f"{held}/{evaluated}" if evaluated else "N/A",
+        words=words,
+        coverage=f"{evaluated}/{row.trials}",
+    )
