@@ -15,7 +15,7 @@ from orchestrator.scoring.evidence import BatchFacts
 from orchestrator.scoring.rows import asked_after, unreached
 from orchestrator.suites.continuity.cells import rows_of
 
-__all__ = ["ENDLESS_WAITS", "check_end"]
+__all__ = ["ENDLESS_WAITS", "check_end", "waits_for_ever"]
 
 _ENDED = frozenset(
     {agent_pb2.WORKFLOW_STATE_COMPLETED, agent_pb2.WORKFLOW_STATE_NEEDS_CONFIRMATION}
@@ -71,14 +71,14 @@ def _check_state(
         return
     name = agent_pb2.WorkflowState.Name(status.state).removeprefix("WORKFLOW_STATE_").lower()
     told = f"{name}: {status.error}" if status.error else name
-    endless = status.state == agent_pb2.WORKFLOW_STATE_PARKED and _waits_for_ever(decisions)
+    endless = status.state == agent_pb2.WORKFLOW_STATE_PARKED and waits_for_ever(decisions)
     if status.state in _ENDED or violated or endless:
         find.that(*_CHECK, status.state in _ENDED, _WANTED, told)
     else:
         find.open(*_CHECK, f"{told}, although every answer was allowed")
 
 
-def _waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
+def waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
     """Whether WAIT after the lease's end was repeated each time that it should have ended."""
     broken = 0
     for before, after in pairwise(decisions):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from chaos.plans import AT_ONCE
 from chaos.receipts import ClockReceipt, FaultReceipt, KillReceipt, TelemetryReceipt
 from chaos.windows import BarrierHold, window
-from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, TargetSet
+from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind
 from orchestrator.plan import Member
 from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.evidence import BatchFacts
@@ -52,8 +52,7 @@ def _holds_wanted(cell: Cell) -> int:
 
 def _undeclared(cell: Cell, facts: BatchFacts) -> Iterable[str]:
     """What a cell declares and no receipt speaks of."""
-    if cell.target is not TargetSet.NONE:
-        yield from _kill_problems(cell, facts.kill)
+    yield from _kill_problems(cell, facts.kill)
     told = _TELEMETRY.get(cell.fault)
     if told is not None and not any(_is_telemetry(one, told) for one in facts.receipts):
         yield f"telemetry: no receipt of {told}"
