@@ -134,19 +134,34 @@ class ClockMap:
 
 def _segment(groups: Sequence[Sequence[ClockReading]], index: int) -> ClockSegment:
     group = groups[index]
+    low_ns, high_ns = _offset(group)
     before = groups[index - 1][-1] if index else None
     after = groups[index + 1][0] if index + 1 < len(groups) else None
     return ClockSegment(
         first_ns=-UNBOUNDED if before is None else before.asked_ns + 1,
         last_ns=UNBOUNDED if after is None else after.answered_ns - 1,
-        low_ns=min(reading.low_offset_ns for reading in group),
-        high_ns=max(reading.high_offset_ns for reading in group),
+        low_ns=low_ns,
+        high_ns=high_ns,
     )
 
 
+def _offset(group: Sequence[ClockReading]) -> tuple[int, int]:
+    """Bounds of the offset in one segment: what every reading allows, and the slewing in between.
+
+    A reading that was answered late says little, and must not loosen what another one says.
+    """
+    slack_ns = _slewed(group[-1].answered_ns - group[0].asked_ns)
+    low_ns = max(reading.low_offset_ns for reading in group)
+    high_ns = min(reading.high_offset_ns for reading in group)
+    return min(low_ns, high_ns) - slack_ns, max(low_ns, high_ns) + slack_ns
+
+
+def _slewed(duration_ns: int) -> int:
+    return duration_ns * AGREEMENT_PARTS_PER_MILLION // 1_000_000
+
+
 def _agree(left: ClockReading, right: ClockReading) -> bool:
-    drift = (right.answered_ns - left.asked_ns) * AGREEMENT_PARTS_PER_MILLION // 1_000_000
-    slack = AGREEMENT_NS + drift
+    slack = AGREEMENT_NS + _slewed(right.answered_ns - left.asked_ns)
     return (
         left.low_offset_ns <= right.high_offset_ns + slack
         and right.low_offset_ns <= left.high_offset_ns + slack

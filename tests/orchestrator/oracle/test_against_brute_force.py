@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.orchestrator.oracle.brute_force import Ask, Clock, Rules, answers_to, reachable
-from tests.orchestrator.oracle.translation import allowed
+from tests.orchestrator.oracle.translation import allowed, uncertain_map
 
 LEASE = 4
 RULES = (
@@ -155,3 +155,16 @@ def test_histories_that_overlap_under_a_clock_that_is_set(
     for asks, probe in draw_history(data, rules, clock):
         expected = reachable(asks, probe, clock, rules)
         assert allowed(asks, probe, clock, rules) == expected
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rules_and_clock(), st.integers(-8, 9), st.integers(1, 6), st.integers(0, 4), st.data())
+def test_a_clock_that_was_set_nobody_knows_when_forbids_nothing_that_can_be(
+    setting: tuple[Rules, Clock], later: int, first: int, width: int, data: st.DataObject
+) -> None:
+    rules = setting[0]
+    last = first + width
+    known = uncertain_map(0, later, first, last)
+    clock = Clock(((0, 0), (data.draw(st.integers(first, last), label="set at"), later)))
+    for asks, probe in draw_history(data, rules, clock):
+        assert allowed(asks, probe, known, rules) >= reachable(asks, probe, clock, rules)

@@ -24,8 +24,21 @@ MONOTONIC = vendor_pb2.LEASE_CLOCK_MONOTONIC
 def test_readings_that_agree_make_one_segment() -> None:
     readings = [ClockReading(0, 2, 101), ClockReading(10, 14, 112)]
     assert ClockMap.from_readings(readings).segments == (
-        ClockSegment(-UNBOUNDED, UNBOUNDED, 98, 102),
+        ClockSegment(-UNBOUNDED, UNBOUNDED, 99, 101),
     )
+
+
+def test_a_late_answer_does_not_loosen_what_another_reading_says() -> None:
+    slow = ClockReading(0, 1_000_000, 500_000)
+    quick = ClockReading(2_000_000, 2_000_002, 2_000_001)
+    (segment,) = ClockMap.from_readings([slow, quick]).segments
+    assert (segment.low_ns, segment.high_ns) == (-1_001, 1_001)
+
+
+def test_readings_that_agree_by_slewing_alone_bound_the_offset_between_them() -> None:
+    readings = [ClockReading(0, 0, 0), ClockReading(1_000, 1_000, 1_003_000)]
+    (segment,) = ClockMap.from_readings(readings).segments
+    assert (segment.low_ns, segment.high_ns) == (0, 1_002_000)
 
 
 def test_a_jump_makes_two_segments_that_overlap_between_the_readings() -> None:

@@ -119,11 +119,20 @@ def call(index: int, ask: Ask, rules: Rules, probe: bool = False) -> Call:
     return Call(index, index + 1, "agent", request(ask, rules), answer, ask.start, ask.stop)
 
 
-def allowed(asks: Sequence[Ask], probe: Ask, clock: Clock, rules: Rules) -> frozenset[str]:
+def uncertain_map(offset: int, later: int, first: int, last: int) -> ClockMap:
+    """A clock that is known to be set once, at one of the ticks from `first` to `last`."""
+    before = ClockSegment(-UNBOUNDED, last - 1, offset, offset)
+    return ClockMap((before, ClockSegment(first, UNBOUNDED, later, later)))
+
+
+def allowed(
+    asks: Sequence[Ask], probe: Ask, clock: Clock | ClockMap, rules: Rules
+) -> frozenset[str]:
     """What the oracle allows as the answer to the probe, in the words of the brute-force model."""
+    known = clock_map(clock) if isinstance(clock, Clock) else clock
     calls = [call(index, ask, rules) for index, ask in enumerate(asks)]
     calls.append(call(len(asks), probe, rules, probe=True))
-    explorer = Explorer(calls, Frame(OPERATION, clock_map(clock), declared(rules)))
+    explorer = Explorer(calls, Frame(OPERATION, known, declared(rules)))
     words: set[str] = set()
     for position in in_order_of_answers(calls):
         step = explorer.step(position)
