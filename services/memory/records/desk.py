@@ -17,9 +17,9 @@ from services.memory.records.store import Stored
 
 __all__ = ["Desk"]
 
-TRUNCATE_TRIES = 5
+TRUNCATE_TRIES = 3
 TRUNCATE_WAIT_SECONDS = 0.2
-TRUNCATE_BUSY_MS = 2_000
+TRUNCATE_BUSY_MS = 1_000
 
 _log = structlog.get_logger(__name__)
 

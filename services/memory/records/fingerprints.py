@@ -57,7 +57,10 @@ def kept_fingerprints(key: FingerprintKey, words: Sequence[str]) -> tuple[int, .
 
 
 def asked_fingerprints(key: FingerprintKey, words: Sequence[str]) -> tuple[int, ...]:
-    """Fingerprints that find every kept text which these words contain or overlap, sorted."""
+    """Fingerprints that find every kept text which these words contain or overlap, sorted.
+
+    A kept text of one or two words is found only where these words are no more.
+    """
     asked = set()
     for length in range(min(SHORT_RUN_WORDS, len(words)), RUN_WORDS + 1):
         asked.update(_runs(key, words, length))

@@ -27,14 +27,13 @@ class Index:
         prints = kept_fingerprints(self._key, words_of(content))
         flow.put(conn, stored.place, stored.row, prints, self._rank(stored.standing))
 
-    def drop(self, conn: sqlite3.Connection, stored: Stored, *, bury: bool) -> None:
-        """Removes a record whose content goes; `bury` keeps keyed hashes to know it again."""
+    def bury(self, conn: sqlite3.Connection, stored: Stored) -> None:
+        """Removes a record whose content goes; keyed hashes stay to know it when it comes again."""
         content = _content(stored)
         postings.drop(conn, _shelf(stored), stored.row, terms(content))
         prints = kept_fingerprints(self._key, words_of(content))
         flow.drop(conn, stored.place, stored.row, prints, self._rank(stored.standing))
-        if bury:
-            flow.bury(conn, stored.place, stored.row, prints)
+        flow.bury(conn, stored.place, stored.row, prints)
 
     def move(self, conn: sqlite3.Connection, before: Stored, after: Stored) -> None:
         """Follows a change of standing."""

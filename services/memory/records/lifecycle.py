@@ -102,7 +102,7 @@ class Lifecycle:
         return changed
 
     def _erase(self, conn: sqlite3.Connection, stored: Stored) -> Stored:
-        self._desk.index.drop(conn, stored, bury=True)
+        self._desk.index.bury(conn, stored)
         return store.erase(conn, stored)
 
     def _lower(

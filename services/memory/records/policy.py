@@ -20,6 +20,7 @@ from services.memory.records.model import (
     Binding,
     Kind,
     Reason,
+    Record,
     Scope,
     Source,
     SourceType,
@@ -206,6 +207,10 @@ class Policy(ReviewRules):
         """Standing of a tombstone."""
         reasons = _appended(standing.reasons, Reason.FORGOTTEN)
         return replace(standing, state=State.FORGOTTEN, reasons=reasons)
+
+    def gone(self, record: Record) -> bool:
+        """True for a record whose content was removed for good: nothing can be made out of it."""
+        return record.content is None and record.standing.state is not State.REJECTED
 
     def carries(
         self, child: frozenset[str], forgotten: frozenset[str], others: frozenset[str]

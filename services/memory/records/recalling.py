@@ -82,8 +82,6 @@ class Recalling:
         return [circle_id for circle_id in found if circle_id is not None]
 
     def _shown(self, stored: Stored, surface: Surface) -> bool:
-        if stored.record.content is None:
-            return False
         if surface is Surface.AUTHORITATIVE:
             return stored.authoritative
         return self._policy.kept(stored.standing)

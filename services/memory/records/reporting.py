@@ -33,13 +33,28 @@ def export(
 
 
 def digest_parts(database: Database, namespace: str) -> Iterator[JsonValue]:
-    """Records in their order, by what they say and stand for; no times, tokens or nonces."""
+    """Records in their order, by what they say and stand for; no times, tokens or nonces.
+
+    Records are named by their numbers, so that equal calls give equal parts in every namespace.
+    """
     with database.read() as conn:
         namespace_id = places.find_namespace(conn, namespace)
         if namespace_id is None:
             return
+        numbers: dict[str, int] = dict(
+            conn.execute(
+                "SELECT record_id, ordinal FROM mem_records WHERE namespace_id = ?",
+                (namespace_id,),
+            )
+        )
         for stored in _records(conn, namespace_id):
-            yield {"record": stored.ordinal, **_described(stored.record)}
+            record = stored.record
+            yield {
+                **_described(record),
+                "parent_ids": [numbers[parent_id] for parent_id in record.parent_ids],
+                "record": stored.ordinal,
+                "superseded_by": numbers.get(record.superseded_by, 0),
+            }
 
 
 def _canonical(conn: sqlite3.Connection, namespace_id: int) -> Iterator[_Item]:

@@ -158,10 +158,7 @@ class Review:
     def _subject(
         self, conn: sqlite3.Connection, issued: Issued, record_id: str, digest: str
     ) -> Stored:
-        try:
-            subject = self._desk.visible(conn, issued.scope, record_id)
-        except ServiceError as error:
-            raise _Denied("a record is gone since the challenge was issued") from error
+        subject = self._desk.visible(conn, issued.scope, record_id)
         same = subject.record.content_digest == digest and self._policy.unchanged(
             issued.revisions[record_id], subject.record.revision
         )

@@ -82,8 +82,11 @@ class Writing:
         if known is not None and known.record.parent_ids[: len(declared)] == declared:
             return self._repeat(conn, known)
         followed = flow.follow(conn, place, offer.asked)
-        if followed.forgotten:
-            return self._refuse_forgotten(conn, place, offer, followed.forgotten[0])
+        # What is made out of a text that is gone for good would only bring it back.
+        gone = [parent.row for parent in parents if self._policy.gone(parent.record)]
+        forgotten = (*followed.forgotten, *gone)
+        if forgotten:
+            return self._refuse_forgotten(conn, place, offer, forgotten[0])
         rows = tuple(parent.row for parent in parents)
         said = offers.said_by([parent.record.content or "" for parent in parents])
         standing = self._policy.admit_derived(

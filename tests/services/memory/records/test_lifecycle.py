@@ -159,6 +159,24 @@ def test_the_forgotten_does_not_come_back_by_rewriting(
     assert b"zanzibar" not in exported(memory).lower()
 
 
+@pytest.mark.parametrize("text", ["Zanzibar", "Zanzibar harbour"])
+def test_even_one_word_does_not_come_back_through_a_child(memory: Memory, text: str) -> None:
+    record_id = memory.write(text).record_id
+    memory.lifecycle.forget(ALICE, record_id)
+    other = memory.write(OTHER).record_id
+    for parents in ((record_id,), (other, record_id)):
+        again = memory.derive(f"Summary: it was {text} in the end", *parents)
+        assert (again.record_id, again.standing.state) == (record_id, State.FORGOTTEN)
+    assert memory.said(text, Surface.EVIDENCE) == []
+
+
+def test_one_forgotten_word_does_not_forbid_longer_texts(memory: Memory) -> None:
+    memory.lifecycle.forget(ALICE, memory.write("Zanzibar").record_id)
+    assert memory.write("Zanzibar", AGENT).standing.state is State.FORGOTTEN
+    kept = memory.write("A ship sails to Zanzibar every Monday", AGENT)
+    assert kept.standing.state is State.QUARANTINED
+
+
 def test_the_user_may_say_it_anew(memory: Memory) -> None:
     first = memory.write(FACT).record_id
     memory.lifecycle.forget(ALICE, first)

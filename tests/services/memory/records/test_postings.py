@@ -98,6 +98,17 @@ def test_a_flood_of_common_words_does_not_hide_the_rare_one(conn: sqlite3.Connec
     assert [match.row for match in found] == [1]
 
 
+def test_candidates_are_bounded_and_the_rarest_words_come_first(
+    conn: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "CANDIDATES_MAX", 5)
+    fill(conn, HERE, [{"seat": 1}] * 20)
+    fill(conn, HERE, [{"window": 1, "seat": 1}] * 3, first=100)
+    found = postings.search(conn, [HERE], ["window", "seat"], lambda coverage: coverage > 0)
+    assert len(found) == 5
+    assert {match.row for match in found[:3]} == {100, 101, 102}
+
+
 def test_a_question_of_common_words_gets_an_answer(conn: sqlite3.Connection) -> None:
     count = postings.POSTINGS_MAX + 10
     fill(conn, HERE, [{"customer": 1, "window": 1}] * count)

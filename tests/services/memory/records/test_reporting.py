@@ -105,6 +105,8 @@ def test_equal_calls_give_equal_digests_in_any_store(make_memory: MemoryFactory)
     before = digest(first)
     first.restart()
     assert digest(first) == before
+    fill(first, "m")
+    assert digest(first, "m") == before
     first.write("One more")
     assert digest(first) != before
 

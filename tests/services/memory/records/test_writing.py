@@ -1,6 +1,7 @@
 import pytest
 
 from services.common.errors import ServiceError
+from services.memory.records import offers
 from services.memory.records.model import (
     Binding,
     Kind,
@@ -158,6 +159,16 @@ def test_a_derivation_may_not_add_words_of_its_own(memory: Memory, content: str)
     assert Taint.AGENT_GENERATED in standing.taints
     assert Reason.UNSUPPORTED_BY_PARENTS in standing.reasons
     assert standing.state is State.QUARANTINED
+
+
+def test_what_parents_say_is_read_up_to_a_bound(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = memory.write(FACT), memory.write("Alice wants vegetarian meals")
+    content = f"Summary: {FACT}, vegetarian meals"
+    monkeypatch.setattr(offers, "SUPPORT_BYTES", len(FACT) + 1)
+    standing = memory.derive(content, first.record_id, second.record_id).standing
+    assert Reason.UNSUPPORTED_BY_PARENTS in standing.reasons
 
 
 def test_an_undeclared_parent_is_found_by_content(memory: Memory) -> None:
