@@ -61,13 +61,21 @@ class _Counting:
 
 
 class LineProgress:
-    """Log lines, for CI and pipes: one each ten seconds and one each note."""
+    """Lines of JSON on stderr, for CI and pipes: one each ten seconds and one each note."""
 
     def __init__(self) -> None:
         self._count = _Counting()
         self._lock = threading.Lock()
         self._said = 0.0
-        self._log = structlog.get_logger()
+        self._closed = False
+        # Not the process's logger: that one writes into the run's folder.
+        self._log = structlog.wrap_logger(
+            structlog.PrintLogger(sys.stderr),
+            processors=[
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.JSONRenderer(),
+            ],
+        )
 
     def planned(self, trials: int) -> None:
         """See `sink.Progress`."""
@@ -76,7 +84,7 @@ class LineProgress:
 
     def running(self, lane: str, what: str) -> None:
         """See `sink.Progress`."""
-        self._log.debug("running", lane=lane, what=what)
+        # A line for each batch would drown the others; the run's own log has them.
 
     def finished(self, trials: Sequence[TrialRecord]) -> None:
         """See `sink.Progress`."""
@@ -92,8 +100,10 @@ class LineProgress:
         self._log.info("note", text=text)
 
     def close(self) -> None:
-        """See `sink.Progress`."""
-        self._tell()
+        """See `sink.Progress`; says where the run stands once more."""
+        if not self._closed:
+            self._closed = True
+            self._tell()
 
     def _tell(self) -> None:
         count = self._count

@@ -17,6 +17,13 @@ from orchestrator.vendors import VendorConfig
 __all__ = ["Job", "StackContext", "StackProgress", "SubjectWork"]
 
 
+class Restart(Protocol):
+    """A service that is coming back."""
+
+    def await_healthy(self) -> None:
+        """Wait for it; raises what it met."""
+
+
 @dataclass
 class StackProgress:
     """What has happened on one stack so far, over all its subjects.
@@ -24,11 +31,13 @@ class StackProgress:
     Attributes:
         journal_next: First sequence of the destination's journal that no batch has read yet.
         operations_done: Operations that were seen to complete.
+        standby: The host that is coming back, None when none is.
         spoiled: Why the stack must not be used any more; empty while it may.
     """
 
     journal_next: int = 1
     operations_done: int = 0
+    standby: Restart | None = None
     spoiled: str = ""
 
 

@@ -7,7 +7,6 @@ a fresh one, then kept as ERROR of the infrastructure's kind, and the lane goes 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import grpc
@@ -19,7 +18,8 @@ from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import Job, StackContext, StackProgress, SubjectWork
 from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.sink import Sink
-from orchestrator.errors import EngineError, MemqualError, StackError
+from orchestrator.campaign.vitals import cause_of, silent_memory
+from orchestrator.errors import MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.session import Session
 from orchestrator.vendors import VendorConfig
@@ -93,10 +93,14 @@ class Lane:
                     return
                 self._run_work(work)
         finally:
-            self.close()
+            self._discard()
 
     def close(self) -> None:
-        """Remove the lane's stack, if it has one; safe from any thread."""
+        """Remove the lane's stack, if it has one; safe from any thread.
+
+        Raises:
+            MemqualError: A part of it could not be removed; gc will find it.
+        """
         with self._closing:
             self._context = None
             session, self._session = self._session, None
@@ -128,7 +132,7 @@ class Lane:
                     return
                 if not isinstance(error, (MemqualError, ChaosError, grpc.RpcError)):
                     raise
-                cause = _cause_of(error)
+                cause = cause_of(error)
                 self._log.warning("stack_unusable", job=job.name, cause=cause)
                 self._discard()
             else:
@@ -151,7 +155,8 @@ class Lane:
     def _discard(self) -> None:
         try:
             self.close()
-        except EngineError as error:
+        except MemqualError as error:
+            # It is gc's now: a lane that cannot clean up can still work.
             self._log.warning("stack_left_behind", cause=error.diagnosis)
 
     def _prepare(self, work: SubjectWork) -> StackContext:
@@ -184,7 +189,7 @@ class Lane:
             stack=stack,
             session=self._session,
             interposer=InterposerClient(self._session.channel, stack.control_token),
-            describe=declaration(self._session),
+            describe=declaration(self._session, stack),
             progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
@@ -208,26 +213,14 @@ def _port(vendor: VendorConfig | None) -> int:
     return _OWN_PORT if vendor is None else vendor.port
 
 
-def declaration(session: Session) -> vendor_pb2.DescribeResponse:
+def declaration(session: Session, stack: Stack) -> vendor_pb2.DescribeResponse:
     """What the memory declares.
 
     Raises:
-        StackError: It does not answer Describe.
+        StackError: It does not answer Describe; the diagnosis says whether it lives.
+        MemqualError: As `Stack.await_healthy`.
     """
     try:
         return session.memory.vendor.Describe(vendor_pb2.DescribeRequest())
     except grpc.RpcError as error:
-        raise StackError(
-            "The memory is healthy but does not answer VendorService.Describe: "
-            f"{_cause_of(error)}.",
-            next_step="Serve memqual.v1.VendorService on the port that vendor.yaml names.",
-        ) from error
-
-
-def _cause_of(error: Exception) -> str:
-    if isinstance(error, MemqualError):
-        return error.diagnosis
-    code: Callable[[], grpc.StatusCode] | None = getattr(error, "code", None)
-    details: Callable[[], str] | None = getattr(error, "details", None)
-    name = code().name if code is not None else type(error).__name__
-    return f"{name}: {details() if details is not None else error}"
+        raise silent_memory(stack, "Describe", error) from error

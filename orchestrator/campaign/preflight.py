@@ -7,6 +7,8 @@ with subtype `platform`; nothing of it is ever a verdict on the memory.
 
 from __future__ import annotations
 
+import grpc
+
 from chaos.client import InterposerClient
 from chaos.errors import ChaosError
 from chaos.receipts import CLOCK_TOLERANCE_NS, ClockReceipt
@@ -14,6 +16,7 @@ from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import StackContext, StackProgress
 from orchestrator.campaign.lane import declaration
 from orchestrator.campaign.sink import Sink
+from orchestrator.campaign.vitals import silent_memory
 from orchestrator.errors import PreflightError
 from orchestrator.model import Frozen
 from orchestrator.runtimes.base import Stack
@@ -49,11 +52,11 @@ def examine_stack(
 
     Raises:
         PreflightError: The memory can reach what it must not.
-        StackError: The memory does not answer Describe or Now.
+        StackError: The memory does not answer Describe or Now; the diagnosis says whether it lives.
     """
     session = Session(stack.control_address, stack.control_token, run_id)
     try:
-        describe = declaration(session)
+        describe = declaration(session, stack)
         interposer = InterposerClient(session.channel, stack.control_token)
         context = StackContext(
             run_id=run_id,
@@ -87,6 +90,8 @@ def _skew(context: StackContext, vendor: VendorConfig | None) -> tuple[bool, str
         receipt = jump_clock(context, "memory", _PROBE_JUMP_NS)
     except ChaosError as error:
         return False, str(error)
+    except grpc.RpcError as error:
+        raise silent_memory(context.stack, "Now", error) from error
     assert isinstance(receipt, ClockReceipt)
     measured_ms = receipt.measured_skew_ns / 1e6
     took_hold = abs(receipt.measured_skew_ns - _PROBE_JUMP_NS) <= CLOCK_TOLERANCE_NS

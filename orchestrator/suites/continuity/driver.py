@@ -43,6 +43,7 @@ from orchestrator.suites.continuity.expiry import NS, jump_clock, reach_lease_en
 from orchestrator.suites.continuity.preconditions import read_precondition
 from orchestrator.suites.continuity.probe import probe_completed
 from orchestrator.suites.continuity.rig import Rig, span_of
+from orchestrator.suites.continuity.standby import StandbyRestart
 from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS
 
 __all__ = ["BatchResult", "carry_out"]
@@ -51,7 +52,6 @@ _WAKES_MAX = 6
 """Wake-ups after the lease's end: more than declared uncertain answers may need."""
 
 _WAKE_PAUSE_SECONDS = 0.1
-_HEALTHY_SECONDS = 30.0
 _BEHIND_NS = 3_600 * NS
 
 
@@ -124,7 +124,6 @@ class _Run:
         finally:
             if fault is not None:
                 self.seen.receipts.append(fault.lift())
-        self._do("standby", self._restore_standby)
         self._do("canary_after", lambda: self._canary(1))
         self._do("final", self._read_final)
 
@@ -157,6 +156,11 @@ class _Run:
         )
         if not services:
             return
+        self.step = "standby"
+        if self.context.progress.standby is not None:
+            self.context.progress.standby.await_healthy()
+            self.context.progress.standby = None
+        self.step = "kill"
         restart = tuple(name for name in services if name not in ("agent", "standby"))
         self.plan = KillPlan(
             injection_id=self.batch.batch_id,
@@ -199,8 +203,9 @@ class _Run:
             self._move_clock("memory", -_BEHIND_NS)
         if self.killed:
             self.rig.wake(new_life=True)
-            # The next standby starts while the new host works.
-            self.context.stack.service(self.killed).start()
+            self.context.progress.standby = StandbyRestart(
+                self.context.stack.service(self.killed), self.interposer
+            )
         self.seen.snapshots.append(self.rig.settle("live"))
         if self.cell.fault is FaultKind.CLOCK_JUMP:
             self._move_clock("memory", _BEHIND_NS)
@@ -251,11 +256,6 @@ class _Run:
         )
         if fate is not Fate.LATE_BEFORE_RESUME:
             self._wake_until_settled("late", wakes=1)
-
-    def _restore_standby(self) -> None:
-        if self.killed:
-            for target in (self.killed, f"{self.killed}-audit"):
-                self.interposer.refresh(target, _HEALTHY_SECONDS)
 
     def _read_final(self) -> None:
         self.seen.digests = self.rig.state_digests()
