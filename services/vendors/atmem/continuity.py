@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 import grpc
 
 from memqual.v1 import continuity_pb2, continuity_pb2_grpc
+from services.common.canonical import JsonObject
 from services.common.errors import ServiceError
 from services.vendors.atmem import arriving, names
 from services.vendors.atmem.decisions import decide, paused, rejected, remaining_ms
@@ -65,7 +66,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         self._vaults = vaults
         self._open = open_workflows
         self._now = read_clock_seconds
-        self._known = _KnownWorkflows()
+        self._known = _KnownDefinitions()
 
     def Begin(
         self, request: continuity_pb2.BeginRequest, context: grpc.ServicerContext
@@ -89,7 +90,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
             if known_rule(refusal) is KEY_CONFLICT:
                 return rejected()
             raise service_error(refusal) from refusal
-        self._known.put(spec.namespace, spec.operation_id, before.workflow_id)
+        self._known.put(spec.namespace, spec.operation_id, before.definition)
         try:
             answer = workflows.begin(before.workflow_id, run_id, attempt_id)
         except NativeRefusal as refusal:
@@ -224,46 +225,53 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
             raise service_error(refusal) from refusal
 
     def _find(self, namespace: str, operation_id: str) -> tuple[WorkflowsPort, NativeOperation]:
-        """An operation by the contract's id; the caller holds the namespace's lock."""
+        """An operation by the contract's id; the caller holds the namespace's lock.
+
+        A repeat of `create` is how atmem shows a call without writing: `get` seals an audit entry
+        for each look. It needs the definition, so `get` is used once for what is not known here.
+        """
         workflows = self._workflows(namespace, make=False)
+        workflow_key = names.workflow_key(operation_id)
+        definition = self._known.get(namespace, operation_id)
         try:
-            workflow_id = self._known.get(namespace, operation_id)
-            if workflow_id is None:
-                workflow_id = workflows.workflow_ids().get(names.workflow_key(operation_id))
+            if definition is not None:
+                return workflows, workflows.create(workflow_key, definition)
+            workflow_id = workflows.workflow_ids().get(workflow_key)
             if workflow_id is None:
                 raise _unknown()
-            self._known.put(namespace, operation_id, workflow_id)
-            return workflows, workflows.get(workflow_id)
+            operation = workflows.get(workflow_id)
         except NativeRefusal as refusal:
             raise service_error(refusal) from refusal
+        self._known.put(namespace, operation_id, operation.definition)
+        return workflows, operation
 
     def forget(self, namespace: str) -> None:
-        """Forgets where a namespace's operations are, after its vault was removed."""
+        """Forgets a namespace's operations; the caller holds its lock and removed its vault."""
         self._known.drop(namespace)
 
 
-class _KnownWorkflows:
-    """atmem's ids of operations seen lately; what is not here is looked up in the vault."""
+class _KnownDefinitions:
+    """Definitions of operations seen lately, as atmem keeps them; the rest is in the vault."""
 
     def __init__(self) -> None:
-        self._ids: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._definitions: OrderedDict[tuple[str, str], JsonObject] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, namespace: str, operation_id: str) -> str | None:
+    def get(self, namespace: str, operation_id: str) -> JsonObject | None:
         with self._lock:
-            return self._ids.get((namespace, operation_id))
+            return self._definitions.get((namespace, operation_id))
 
-    def put(self, namespace: str, operation_id: str, workflow_id: str) -> None:
+    def put(self, namespace: str, operation_id: str, definition: JsonObject) -> None:
         with self._lock:
-            self._ids[namespace, operation_id] = workflow_id
-            self._ids.move_to_end((namespace, operation_id))
-            if len(self._ids) > _KNOWN_MAX:
-                self._ids.popitem(last=False)
+            self._definitions[namespace, operation_id] = definition
+            self._definitions.move_to_end((namespace, operation_id))
+            if len(self._definitions) > _KNOWN_MAX:
+                self._definitions.popitem(last=False)
 
     def drop(self, namespace: str) -> None:
         with self._lock:
-            for key in [key for key in self._ids if key[0] == namespace]:
-                del self._ids[key]
+            for key in [key for key in self._definitions if key[0] == namespace]:
+                del self._definitions[key]
 
 
 def _record(operation: NativeOperation) -> continuity_pb2.OperationRecord:

@@ -47,14 +47,16 @@ class Vaults:
         return self._folder(namespace) / "reviews"
 
     def reset(self, namespace: str) -> None:
-        """Removes everything of a namespace: out of sight at once, then from the disk."""
-        with self.lock(namespace):
-            folder = self._folder(namespace)
-            if not folder.exists():
-                return
-            out_of_sight = self._removed / uuid.uuid4().hex
-            folder.replace(out_of_sight)
-            fsync_dir(self._namespaces)
+        """Removes everything of a namespace: out of sight first, then from the disk.
+
+        The caller holds the namespace's lock.
+        """
+        folder = self._folder(namespace)
+        if not folder.exists():
+            return
+        out_of_sight = self._removed / uuid.uuid4().hex
+        folder.replace(out_of_sight)
+        fsync_dir(self._namespaces)
         shutil.rmtree(out_of_sight, ignore_errors=True)
 
     def _folder(self, namespace: str) -> Path:

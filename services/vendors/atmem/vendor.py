@@ -97,8 +97,9 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
     ) -> vendor_pb2.ResetResponse:
         """Removes the vault of a namespace."""
         namespace = check_id("namespace", request.namespace)
-        self._vaults.reset(namespace)
-        self._on_reset(namespace)
+        with self._vaults.lock(namespace):
+            self._vaults.reset(namespace)
+            self._on_reset(namespace)
         return vendor_pb2.ResetResponse()
 
     def _items(self, namespace: str, plane: Plane) -> Iterator[Item]:
