@@ -12,6 +12,7 @@ from orchestrator.evidence.examination import Examination
 from orchestrator.evidence.records import BatchEvidence, TraceSpan
 from orchestrator.model import TrialRecord
 from orchestrator.plan import Member
+from orchestrator.report.text import counted
 from orchestrator.suites.integrity.evidence import parse_job, raw_file_name
 from services.common.journal import (
     EMPTY_HEAD,
@@ -91,7 +92,8 @@ def check_batches(bundle: Bundle, owners: dict[str, Owner]) -> Examination:
     records = sum(segment.last - segment.first + 1 for segment in segments)
     stacks = len({segment.stack_id for segment in segments})
     step.looked_at = (
-        f"{records} records of {len(segments)} batches on {stacks} stacks, chains unbroken"
+        f"{records} records of {len(segments)} batches on {counted(stacks, 'stack')}, "
+        "chains unbroken"
     )
     return step
 

@@ -11,9 +11,9 @@ from types import TracebackType
 
 from orchestrator.errors import MemqualError
 from orchestrator.evidence.bundle import ALTERED, OTHER_VERSION
-from orchestrator.report.text import visible
+from orchestrator.report.text import counted, visible
 
-__all__ = ["Examination", "Problem", "counted"]
+__all__ = ["Examination", "Problem"]
 
 SHOWN_MAX = 10
 _KEPT_MAX = 10_000
@@ -32,11 +32,6 @@ class Problem:
     file: str
     cause: str
     next_step: str = ALTERED
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 problem`, `2 problems`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @dataclass

@@ -15,14 +15,14 @@ from pathlib import Path
 from orchestrator.errors import MemqualError
 from orchestrator.evidence.bundle import Bundle
 from orchestrator.evidence.comparison import aggregate_differences, record_differences
-from orchestrator.evidence.examination import SHOWN_MAX, counted
+from orchestrator.evidence.examination import SHOWN_MAX
 from orchestrator.evidence.kept_trials import KeptTrials
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.slim import slim
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import ExpectedCells
-from orchestrator.report.text import visible
+from orchestrator.report.text import counted, visible
 from orchestrator.scoring.batch import score_batch
 from orchestrator.scoring.run import Aggregate, aggregate
 from orchestrator.suites.integrity.evidence import raw_file_name

@@ -12,14 +12,14 @@ from orchestrator.campaign.schedule import expected_cells
 from orchestrator.evidence.batch_checks import Owner, check_batches, check_integrity
 from orchestrator.evidence.bundle import Bundle
 from orchestrator.evidence.claims import claims_of
-from orchestrator.evidence.examination import Examination, counted
+from orchestrator.evidence.examination import Examination
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.record_checks import Planner, check_plan, check_trials
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, TrialRecord
 from orchestrator.plan import ExpectedCells
-from orchestrator.report.text import visible
+from orchestrator.report.text import counted, visible
 from orchestrator.scoring.run import Aggregate, aggregate, latest_records
 
 __all__ = ["verify_bundle"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.model import Cell, TrialRecord, Verdict
+from orchestrator.report.text import counted
 from orchestrator.report.wording import MARKS, Mark
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.run import Aggregate
@@ -101,7 +102,7 @@ def _summary(counts: Iterable[_Count]) -> tuple[ControlCell, ...]:
         sum_.misses += count.misses
         for verdict, number in count.verdicts.items():
             sum_.verdicts[verdict] = sum_.verdicts.get(verdict, 0) + number
-    return tuple(_look(f"{cells[must]} cells", count) for must, count in sums.items())
+    return tuple(_look(counted(cells[must], "cell"), count) for must, count in sums.items())
 
 
 def _look(name: str, count: _Count) -> ControlCell:
@@ -111,7 +112,7 @@ def _look(name: str, count: _Count) -> ControlCell:
         if verdict in count.verdicts
     )
     if count.misses:
-        verdict, word = Verdict.FAIL, f"no: {count.misses} trials"
+        verdict, word = Verdict.FAIL, f"no: {counted(count.misses, 'trial')}"
     elif count.verdicts.get(Verdict.ERROR):
         verdict, word = Verdict.ERROR, "not evaluated"
     elif set(count.verdicts) == {Verdict.NOT_RUN}:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["ELLIPSIS", "visible"]
+__all__ = ["ELLIPSIS", "counted", "visible"]
 
 ELLIPSIS = "…"
 
@@ -48,6 +48,11 @@ def visible(text: object, limit: int = 400) -> str:
         parts.append(part)
         room -= len(part)
     return "".join(parts)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 problem`, `2 problems`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _hidden(character: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.text import ELLIPSIS, visible
+from orchestrator.report.text import ELLIPSIS, counted, visible
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,10 @@ def test_a_long_text_ends_with_an_ellipsis() -> None:
     assert visible("abc\x00", limit=10) == "abc" + ELLIPSIS
     assert visible("abc\x00", limit=11) == "abc⟨U+0000⟩"
     assert visible("abc", limit=0) == ""
+
+
+def test_nouns_have_a_number() -> None:
+    assert [counted(n, "trial") for n in (0, 1, 2)] == ["0 trials", "1 trial", "2 trials"]
 
 
 @given(st.text(), st.integers(min_value=0, max_value=60))
