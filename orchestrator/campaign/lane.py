@@ -117,6 +117,7 @@ class Lane:
             if self._stopping.is_set():
                 return
             self._sink.progress.running(self._settings.name, f"{work.subject} {job.name}")
+            self._log.info("job_started", subject=work.subject, job=job.name)
             self._run_job(work, job)
 
     def _run_job(self, work: SubjectWork, job: Job) -> None:

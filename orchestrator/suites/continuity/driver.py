@@ -40,6 +40,7 @@ from orchestrator.plan import Batch
 from orchestrator.suites.continuity.cells import needs_probe
 from orchestrator.suites.continuity.clocks import mark_memory_clock
 from orchestrator.suites.continuity.expiry import NS, jump_clock, reach_lease_end
+from orchestrator.suites.continuity.mishaps import end_of_memory, error_of, with_end
 from orchestrator.suites.continuity.preconditions import read_precondition
 from orchestrator.suites.continuity.probe import probe_completed
 from orchestrator.suites.continuity.rig import Rig, span_of
@@ -301,36 +302,36 @@ def carry_out(context: StackContext, batch: Batch) -> BatchResult:
         MemqualError, ChaosError, grpc.RpcError: The evidence itself could not be read any more.
     """
     run = _Run(context, batch)
-    log = structlog.get_logger().bind(batch=batch.batch_id, cell=batch.cell.cell_id)
     try:
         run.carry_out()
-    except WindowMissed as error:
-        run.seen.error = BatchError(kind="trial", step=run.step, cause=str(error))
-        if not context.progress.spoiled:
-            _disarm(run)
-    except ChaosError as error:
-        run.seen.error = BatchError(kind="trial", step=run.step, cause=str(error))
-        context.progress.spoiled = str(error)
-    except MemqualError as error:
-        run.seen.error = BatchError(kind="infrastructure", step=run.step, cause=error.diagnosis)
-        context.progress.spoiled = error.diagnosis
-    except grpc.RpcError as error:
-        cause = f"{error.code().name}: {error.details()}"
-        run.seen.error = BatchError(kind="infrastructure", step=run.step, cause=cause)
-        context.progress.spoiled = cause
+    except (MemqualError, ChaosError, grpc.RpcError) as error:
+        run.seen.error = error_of(run.step, error)
+        if not isinstance(error, WindowMissed):
+            context.progress.spoiled = run.seen.error.cause
+        elif not context.progress.spoiled:
+            run.rig.disarm()
+    _look_at_memory(run)
     if run.seen.error is not None:
+        log = structlog.get_logger().bind(batch=batch.batch_id, cell=batch.cell.cell_id)
         log.warning("batch_not_finished", **run.seen.error.model_dump())
     return run.result()
 
 
-def _disarm(run: _Run) -> None:
-    """Take the hold away from operations that never came, so that the stack can go on."""
-    if isinstance(run.window.hold, BarrierHold):
-        run.context.session.active.audit.ReleaseBarrier(
-            agent_pb2.ReleaseBarrierRequest(barrier=run.window.hold.barrier)
-        )
-    else:
-        run.interposer.clear(run.rig.rule_id)
+def _look_at_memory(run: _Run) -> None:
+    """A memory that ended by itself explains what else went wrong, and spoils the stack."""
+    killed = any(isinstance(receipt, KillReceipt) for receipt in run.seen.receipts)
+    if run.plan is not None and "memory" in run.plan.restart and not killed:
+        # The injection itself was cut, so that this end may be its doing.
+        return
+    progress = run.context.progress
+    try:
+        end = end_of_memory(run.context.stack)
+    except MemqualError as error:
+        progress.spoiled = error.diagnosis
+        return
+    if end is not None:
+        progress.spoiled = end.cause
+        run.seen.error = with_end(run.seen.error, run.step, end)
 
 
 def _completed(snapshots: list[StatusSnapshot]) -> int:

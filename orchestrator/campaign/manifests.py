@@ -1,0 +1,187 @@
+"""manifest.json in two steps: what was planned before anything starts, then what was found.
+
+A run that is cut between the two can be continued like any other. A continued run must be of the
+same plan and the same memory, or it is refused (DESIGN §7, §8).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memqual.v1 import vendor_pb2
+from orchestrator.campaign.options import QualifyOptions
+from orchestrator.campaign.preflight import PreflightReport
+from orchestrator.errors import RunDirectoryError
+from orchestrator.evidence.manifest import (
+    ImageRecord,
+    Manifest,
+    commit_of,
+    dependencies,
+    interpreter,
+    platform_name,
+    sha256_of,
+    tree_digest,
+)
+from orchestrator.evidence.records import message_to_json
+from orchestrator.evidence.rundir import RunDirectory
+from orchestrator.images import ImageRef
+from orchestrator.runtimes.base import ServiceHandle
+from orchestrator.suites.continuity.cells import REQUIREMENT_REVISION
+from orchestrator.vendors import VendorConfig
+
+__all__ = ["examined_manifest", "keep_expected", "keep_manifest", "planned_manifest"]
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_FILE = "manifest.json"
+_EXPECTED_FILE = "expected-cells.json"
+_PINNED = ("grpcio", "protobuf", "langgraph", "langgraph-checkpoint-sqlite", "libfaketime")
+_PLANNED_FIELDS = ("runtime", "subject_source", "vendor_json")
+_EXAMINED_FIELDS = ("images", "subject_name", "subject_version")
+
+
+def planned_manifest(
+    options: QualifyOptions,
+    vendor: VendorConfig | None,
+    *,
+    run_id: str,
+    runtime: str,
+    reason: str,
+    images: Mapping[str, ImageRef],
+    expected_trials: int,
+    batches: int,
+) -> Manifest:
+    """The manifest before the preflight: nothing is known of the memory but what was asked for.
+
+    Args:
+        options: What a person asked for.
+        vendor: The memory; None for the reference.
+        run_id: The run's id.
+        runtime: Name of the runtime.
+        reason: Why it was taken.
+        images: Images of the recipes by name; empty without an engine.
+        expected_trials: Trials that the profile plans.
+        batches: Continuity batches that it plans.
+    """
+    return Manifest(
+        run_id=run_id,
+        profile=options.profile.value,
+        seed=options.seed,
+        requirement_revision=REQUIREMENT_REVISION,
+        runtime=runtime,
+        runtime_detail=reason,
+        commit=commit_of(_ROOT),
+        interpreter=interpreter(),
+        platform=platform_name(),
+        lock_digest=sha256_of(_ROOT / "requirements" / "dev.lock"),
+        tools_digest=tree_digest(_ROOT / "services" / "destination"),
+        dependencies=dependencies(_PINNED),
+        images=tuple(
+            ImageRecord(name=name, tag=ref.tag, digest=ref.digest)
+            for name, ref in sorted(images.items())
+        ),
+        subject_name="",
+        subject_version="",
+        subject_source=_source_of(vendor),
+        vendor_json="" if vendor is None else vendor.model_dump_json(),
+        describe_json="",
+        lease_mode="auto" if vendor is None else vendor.lease.mode.value,
+        lease_seconds=0,
+        skew_proven=False,
+        skew_detail="not examined",
+        isolation="not examined",
+        stacks=options.stacks,
+        expected_trials=expected_trials,
+        batches=batches,
+        started_unix_ns=time.time_ns(),
+    )
+
+
+def examined_manifest(
+    planned: Manifest,
+    describe: vendor_pb2.DescribeResponse,
+    report: PreflightReport,
+    memory: ServiceHandle,
+) -> Manifest:
+    """The manifest with what the preflight found.
+
+    Args:
+        planned: The one before.
+        describe: The memory's declaration.
+        report: What was found out.
+        memory: The running memory, for the digest of a vendor's own image.
+    """
+    return planned.model_copy(
+        update={
+            "images": _with_subject(planned.images, memory),
+            "subject_name": describe.name,
+            "subject_version": describe.version,
+            "describe_json": message_to_json(describe),
+            "lease_seconds": describe.limits.lease_seconds,
+            "skew_proven": report.skew_proven,
+            "skew_detail": report.skew_detail,
+            "isolation": report.isolation,
+            "findings": report.findings,
+        }
+    )
+
+
+def keep_manifest(folder: RunDirectory, now: Manifest) -> None:
+    """Write the manifest, or check that a continued run's is the same in all that matters.
+
+    Raises:
+        RunDirectoryError: The run to continue is of another memory, runtime or checkout.
+        EvidenceError: Its manifest cannot be read.
+    """
+    if not (folder.root / _FILE).exists():
+        folder.write_json(_FILE, now)
+        return
+    before = folder.read_model(_FILE, Manifest)
+    whole = _is_examined(before) and _is_examined(now)
+    fields = (*_PLANNED_FIELDS, *_EXAMINED_FIELDS) if whole else _PLANNED_FIELDS
+    changed: Sequence[str] = [
+        name for name in fields if getattr(before, name) != getattr(now, name)
+    ]
+    if changed:
+        raise RunDirectoryError(
+            f"The run to resume differs in: {', '.join(changed)}.",
+            next_step="Resume with the same memory, runtime and checkout, or start a new run.",
+        )
+    if _is_examined(now) and not _is_examined(before):
+        folder.write_json(_FILE, now.model_copy(update={"started_unix_ns": before.started_unix_ns}))
+
+
+def keep_expected(folder: RunDirectory, text: str) -> None:
+    """Write what is expected, or check that a continued run expects the same.
+
+    Raises:
+        RunDirectoryError: It expects something else.
+    """
+    path = folder.root / _EXPECTED_FILE
+    if not path.exists():
+        folder.write_text(_EXPECTED_FILE, text)
+    elif path.read_text(encoding="utf-8") != text:
+        raise RunDirectoryError(
+            "The run to resume was planned with another profile, seed or requirement revision.",
+            next_step="Resume it with the PROFILE and SEED in its manifest.json.",
+        )
+
+
+def _is_examined(manifest: Manifest) -> bool:
+    return bool(manifest.describe_json)
+
+
+def _with_subject(
+    images: tuple[ImageRecord, ...], memory: ServiceHandle
+) -> tuple[ImageRecord, ...]:
+    """The images with a vendor's own; that of a recipe is among them already."""
+    if not memory.digest or any(image.digest == memory.digest for image in images):
+        return images
+    return (*images, ImageRecord(name="subject", tag=memory.image, digest=memory.digest))
+
+
+def _source_of(vendor: VendorConfig | None) -> str:
+    if vendor is None:
+        return "services.memory"
+    return vendor.image or vendor.recipe or vendor.name

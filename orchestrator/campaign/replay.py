@@ -1,0 +1,137 @@
+"""`memqual replay`: one trial's batch once more, compared decision by decision (DESIGN §8)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from orchestrator.campaign.console import progress_for
+from orchestrator.campaign.images import images_for
+from orchestrator.campaign.jobs import Job
+from orchestrator.campaign.lane import Lane, LaneSettings
+from orchestrator.campaign.options import new_run_id
+from orchestrator.campaign.queue import WorkQueue
+from orchestrator.campaign.schedule import control_config, schedule
+from orchestrator.campaign.signals import StopSignals
+from orchestrator.campaign.sink import Sink
+from orchestrator.errors import EvidenceError, UsageError
+from orchestrator.evidence.manifest import Manifest
+from orchestrator.evidence.rundir import RunDirectory
+from orchestrator.model import Profile, TrialRecord
+from orchestrator.plan import VENDOR
+from orchestrator.runtimes.base import StackSpec
+from orchestrator.runtimes.select import select_runtime
+from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.vendors import VendorConfig
+
+__all__ = ["divergences", "replay_trial"]
+
+_SAME, _DIVERGED = 0, 1
+
+
+def replay_trial(run: Path, trial_id: str) -> int:
+    """Repeat the batch of one trial on a fresh stack; print the first divergence.
+
+    Args:
+        run: Run folder of the bundle.
+        trial_id: As the report prints it.
+
+    Returns:
+        0 when every trial of the batch decided and ended as before, 1 when one did not.
+
+    Raises:
+        UsageError: The bundle has no such trial.
+        MemqualError: The batch could not be repeated.
+    """
+    with RunDirectory.reopen(run) as bundle:
+        manifest = bundle.read_model("manifest.json", Manifest)
+        before = {trial.trial_id: trial for trial in bundle.trials()}
+    if trial_id not in before:
+        raise UsageError(
+            f"The run has no trial {trial_id!r}.",
+            next_step="Copy the id from report.html or trials.jsonl, in quotes.",
+        )
+    subject = before[trial_id].subject
+    again = _repeat(manifest, subject, trial_id)
+    found = divergences(before, again)
+    for trial in again:
+        print(f"{trial.verdict.value:<6} {trial.trial_id}  {' → '.join(trial.decisions)}")
+    if found:
+        print(f"First divergence: {found[0]}")
+        return _DIVERGED
+    print(f"{len(again)} trials decided and ended as in run {manifest.run_id}.")
+    return _SAME
+
+
+def divergences(before: dict[str, TrialRecord], again: Sequence[TrialRecord]) -> list[str]:
+    """What differs between two records of the same trials, in words, in order."""
+    found = []
+    for trial in again:
+        old = before[trial.trial_id]
+        pairs = zip(old.decisions, trial.decisions, strict=False)
+        at = next((at for at, pair in enumerate(pairs) if pair[0] != pair[1]), None)
+        if at is not None:
+            found.append(
+                f"{trial.trial_id} decision {at + 1}: {old.decisions[at]} before, "
+                f"{trial.decisions[at]} now"
+            )
+        elif len(old.decisions) != len(trial.decisions):
+            found.append(
+                f"{trial.trial_id}: {len(old.decisions)} decisions before, "
+                f"{len(trial.decisions)} now"
+            )
+        elif old.verdict is not trial.verdict:
+            found.append(
+                f"{trial.trial_id}: {old.verdict.value} before, {trial.verdict.value} now "
+                f"({trial.cause or old.cause})"
+            )
+    return found
+
+
+def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord]:
+    vendor = (
+        VendorConfig.model_validate_json(manifest.vendor_json) if manifest.vendor_json else None
+    )
+    progress = progress_for(lines=False)
+    reviewer = Reviewer.generate()
+    runtime = select_runtime(manifest.runtime).runtime
+    images = images_for(runtime, vendor, base_image=None, progress=progress)
+    plan = schedule(Profile(manifest.profile), manifest.seed, vendor, reviewer, ())
+    work = next(
+        (
+            piece.only(job)
+            for piece in plan.work
+            for job in piece.jobs
+            if piece.subject == subject and trial_id in job.trial_ids
+        ),
+        None,
+    )
+    if work is None:
+        raise EvidenceError(
+            f"Profile {manifest.profile} with seed {manifest.seed} plans no trial {trial_id!r}.",
+            next_step="The bundle is of another version: use the commit in manifest.json.",
+        )
+    job: Job = work.jobs[0]
+    with tempfile.TemporaryDirectory(prefix="memqual-replay-") as scratch:
+        folder = RunDirectory.create(Path(scratch) / new_run_id())
+        with folder:
+            keys = folder.root / "reviewer-keys.json"
+            keys.write_text(reviewer.public_keys_json(), encoding="utf-8")
+            spec = StackSpec(
+                run_id=folder.root.name,
+                stack_id="r0",
+                folder=folder.root / "logs",
+                images=images,
+                vendor=vendor if subject == VENDOR else control_config(subject),
+                lease_seconds=work.lease_seconds,
+                reviewer_keys=keys,
+                clock_skew=True,
+            )
+            settings = LaneSettings("r", spec, manifest.skew_proven)
+            with StopSignals() as stop:
+                lane = Lane(runtime, settings, Sink(folder, progress), stop.stopping)
+                stop.on_stop(lane.close)
+                lane.run(WorkQueue([work]))
+            progress.close()
+            return [trial for trial in folder.trials() if trial.trial_id in job.trial_ids]

@@ -1,0 +1,146 @@
+"""The reference memory with one thing broken on purpose: what no memory should do, each once.
+
+    python -m tests.e2e.vendors.broken --method Begin --how hang
+    python -m tests.e2e.vendors.broken --start never_healthy
+
+A memory with a broken method is healthy and right in everything else. `--after N` lets the first N
+calls of the method through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from services.common import logging, settings
+from services.common.settings import env
+from services.memory.process import Composition, MemorySettings, build
+
+HUGE_BYTES = 100_000_000
+# Longer than any deadline of the testbed.
+HANG_SECONDS = 600.0
+EXIT_CODE = 3
+LAST_WORDS = "broken memory: gave up on purpose"
+WORKERS = 64
+
+
+def _die() -> None:
+    print(LAST_WORDS, file=sys.stderr, flush=True)
+    os._exit(EXIT_CODE)
+
+
+def _hang(context: grpc.ServicerContext) -> bytes:
+    ended = threading.Event()
+    context.add_callback(ended.set)
+    ended.wait(HANG_SECONDS)
+    return b""
+
+
+def _refuse(context: grpc.ServicerContext) -> bytes:
+    context.abort(grpc.StatusCode.INTERNAL, LAST_WORDS)
+    raise AssertionError("abort raises")
+
+
+def _die_on_call(context: grpc.ServicerContext) -> bytes:
+    _die()
+    raise AssertionError("the process has ended")
+
+
+HOWS: dict[str, Callable[[grpc.ServicerContext], bytes]] = {
+    "hang": _hang,
+    # A length-delimited field that is cut off: no message of any kind.
+    "malformed": lambda context: b"\x0a\xff\x01",
+    "empty": lambda context: b"",
+    "huge": lambda context: b"\x00" * HUGE_BYTES,
+    "refuse": _refuse,
+    "die": _die_on_call,
+}
+
+
+class _Breaks(grpc.ServerInterceptor):
+    """Answers one method in a way of its own, from its call number `after` + 1 on."""
+
+    def __init__(self, method: str, how: str, after: int) -> None:
+        self._method = method
+        self._answer = HOWS[how]
+        self._after = after
+        self._calls = itertools.count()
+
+    def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+        handler = continuation(handler_call_details)
+        if not str(handler_call_details.method).endswith(f"/{self._method}"):
+            return handler
+        if next(self._calls) < self._after:
+            return handler
+
+        def one(request: bytes, context: grpc.ServicerContext) -> bytes:
+            return self._answer(context)
+
+        def many(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+            yield self._answer(context)
+
+        if handler is not None and handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(many)
+        return grpc.unary_unary_rpc_method_handler(one)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    """Serves until it is killed; without limits of its own, so that the others' limits show."""
+    listen = env("MEMQUAL_LISTEN")
+    if options.start == "wrong_port":
+        listen = "127.0.0.1:0"
+    memory = build(MemorySettings.from_environment(), Composition("broken"))
+    interceptors: list[grpc.ServerInterceptor] = []
+    if options.method is not None:
+        interceptors.append(_Breaks(options.method, options.how, options.after))
+    server = grpc.server(
+        futures.ThreadPoolExecutor(WORKERS),
+        interceptors=interceptors,
+        options=(("grpc.so_reuseport", 0), ("grpc.max_send_message_length", -1)),
+    )
+    status = health.HealthServicer(experimental_non_blocking=True)
+    health_pb2_grpc.add_HealthServicer_to_server(status, server)
+    if options.start != "no_vendor":
+        for register in memory.registrars:
+            register(server)
+    host, _, port = listen.rpartition(":")
+    if server.add_insecure_port(f"{'0.0.0.0' if host == 'memory' else host}:{port}") == 0:
+        sys.exit(f"broken memory: {listen} cannot be bound")
+    server.start()
+    if options.start == "never_healthy":
+        status.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    if options.start == "dies_soon":
+        threading.Timer(options.seconds, _die).start()
+    server.wait_for_termination(HANG_SECONDS)
+
+
+def main() -> None:
+    """Breaks what it was asked to break."""
+    logging.configure("memory")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--start",
+        choices=["well", "dies", "dies_soon", "never_healthy", "wrong_port", "no_vendor"],
+        default="well",
+    )
+    parser.add_argument("--seconds", type=float, default=0.0, help="life of dies_soon")
+    parser.add_argument("--method", help="the method that is broken")
+    parser.add_argument("--how", choices=sorted(HOWS), default="hang")
+    parser.add_argument("--after", type=int, default=0, help="calls that go well before")
+    options = parser.parse_args()
+    if options.start == "dies":
+        _die()
+    _serve(options)
+
+
+if __name__ == "__main__":
+    settings.run(main)
