@@ -10,6 +10,7 @@ import psutil
 from orchestrator.campaign.doctor_findings import Finding, State
 from orchestrator.errors import EngineError, ImageError
 from orchestrator.images import look_for, recipe_names
+from orchestrator.report.text import counted
 from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_labels import RUN_LABEL, owner_of
 from orchestrator.runtimes.docker_runtime import DockerRuntime
@@ -112,7 +113,7 @@ def _leftovers(name: str, things: Callable[[], Iterator[tuple[str, Owner]]]) -> 
         return Finding(name, State.WARNING, error.diagnosis, error.next_step)
     dead = [thing for thing, liveness in found if liveness is Liveness.DEAD]
     alive = len(found) - len(dead)
-    beside = f"; {alive} things belong to runs that go on" if alive else ""
+    beside = f"; {counted(alive, 'thing')} of runs that go on" if alive else ""
     if not dead:
         return Finding(name, State.OK, f"none{beside}")
     named = ", ".join(dead[:_NAMED_MAX]) + (", …" if len(dead) > _NAMED_MAX else "")

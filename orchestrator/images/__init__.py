@@ -9,7 +9,20 @@
 An image's tag is derived from all of its inputs, so a warm start builds nothing.
 """
 
-from orchestrator.images.build import ImageRef, ensure_images, prune_images
+from orchestrator.images.build import (
+    ImageRef,
+    Presence,
+    ensure_images,
+    look_for,
+    prune_images,
+)
 from orchestrator.images.recipes import recipe_names
 
-__all__ = ["ImageRef", "ensure_images", "prune_images", "recipe_names"]
+__all__ = [
+    "ImageRef",
+    "Presence",
+    "ensure_images",
+    "look_for",
+    "prune_images",
+    "recipe_names",
+]

@@ -18,7 +18,14 @@ from orchestrator.images import base, contexts, recipes, wheelhouse
 from orchestrator.images.contexts import ContextFile
 from orchestrator.images.engine import Engine
 
-__all__ = ["BASE_IMAGE_VARIABLE", "ImageRef", "ensure_images", "prune_images"]
+__all__ = [
+    "BASE_IMAGE_VARIABLE",
+    "ImageRef",
+    "Presence",
+    "ensure_images",
+    "look_for",
+    "prune_images",
+]
 
 BASE_IMAGE_VARIABLE = "MEMQUAL_BASE_IMAGE"
 BUILD_FOLDER = recipes.REPO_ROOT / "build"
@@ -90,6 +97,55 @@ def ensure_images(
         return {recipe.name: builder.service(recipe) for recipe in wanted}
 
 
+@dataclass(frozen=True)
+class Presence:
+    """What the engine has of the images that a run needs.
+
+    Attributes:
+        present: Names of recipes whose image is there.
+        missing: Names of those that a run would build first.
+        base: The base that they are built on.
+        base_present: Whether the engine has it.
+        base_named: Whether the user named it, so that it can be pulled and is never made.
+    """
+
+    present: tuple[str, ...]
+    missing: tuple[str, ...]
+    base: str
+    base_present: bool
+    base_named: bool
+
+
+def look_for(
+    names: Iterable[str], *, base_image: str | None = None, root: Path = recipes.REPO_ROOT
+) -> Presence:
+    """Look for images without building or pulling anything.
+
+    Args:
+        names: Names of recipes.
+        base_image: As in ``ensure_images``.
+        root: Repository whose recipes and sources are used.
+
+    Raises:
+        EngineError: no container engine answers.
+        ImageError: a recipe cannot be read, or this host's packages make no base.
+    """
+    named = base_image or os.environ.get(BASE_IMAGE_VARIABLE) or None
+    wanted = [recipes.read_recipe(name, root) for name in dict.fromkeys(names)]
+    with Engine.connect() as engine:
+        if named is not None and engine.image_id(named) is None:
+            return Presence((), tuple(one.name for one in wanted), named, False, True)
+        builder = _Builder(engine, named, lambda line: None, root)
+        present = tuple(one.name for one in wanted if builder.has(one))
+        return Presence(
+            present=present,
+            missing=tuple(one.name for one in wanted if one.name not in present),
+            base=named or builder.base_identity,
+            base_present=engine.image_id(named or builder.base_identity) is not None,
+            base_named=named is not None,
+        )
+
+
 def prune_images(*, older_than_hours: int = 7 * 24) -> int:
     """Removes memqual's own images that no container uses and that are older; returns freed bytes.
 
@@ -114,18 +170,19 @@ class _Builder:
         self._base_image = base_image
         if base_image is None:
             inputs = base.base_tag(base.read_os_release(), engine.machine)
-            self._base_identity = f"memqual/base:{inputs[:TAG_DIGITS]}"
+            self.base_identity = f"memqual/base:{inputs[:TAG_DIGITS]}"
         else:
-            self._base_identity = engine.require(base_image)
+            self.base_identity = engine.require(base_image)
+
+    def has(self, recipe: recipes.Recipe) -> bool:
+        """Whether the engine has the service image of one recipe."""
+        plan = self._service_plan(recipe, self._python_plan(recipe.lock))
+        return self._engine.image_id(plan.tag) is not None
 
     def service(self, recipe: recipes.Recipe) -> ImageRef:
         """The service image of one recipe."""
         parent = self._python_plan(recipe.lock)
-        files = (
-            contexts.text_file("Dockerfile", recipe.dockerfile),
-            *contexts.source_files(self._root, recipe.sources),
-        )
-        plan = _Plan(recipe.name, contexts.inputs_digest(parent.inputs, files), files)
+        plan = self._service_plan(recipe, parent)
         found = self._engine.image_id(plan.tag)
         if found is None:
             with self._lock():
@@ -133,6 +190,13 @@ class _Builder:
         if self._engine.image_id(f"{plan.repository}:latest") != found:
             self._engine.add_tag(plan.tag, plan.repository, "latest")
         return ImageRef(name=recipe.name, tag=plan.tag, digest=found)
+
+    def _service_plan(self, recipe: recipes.Recipe, parent: _Plan) -> _Plan:
+        files = (
+            contexts.text_file("Dockerfile", recipe.dockerfile),
+            *contexts.source_files(self._root, recipe.sources),
+        )
+        return _Plan(recipe.name, contexts.inputs_digest(parent.inputs, files), files)
 
     def _build_service(self, plan: _Plan, parent: _Plan, lock: str) -> str:
         # Another process may have built it while this one waited for the lock.
@@ -154,7 +218,7 @@ class _Builder:
                 )
             ),
         )
-        inputs = contexts.inputs_digest(self._base_identity, files)
+        inputs = contexts.inputs_digest(self.base_identity, files)
         return _Plan(recipes.PYTHON_RECIPE, inputs, files)
 
     def _build_python(self, plan: _Plan, lock: str) -> None:
@@ -179,15 +243,15 @@ class _Builder:
     def _ensure_base(self) -> str:
         if self._base_image is not None:
             return self._base_image
-        if self._engine.image_id(self._base_identity) is None:
+        if self._engine.image_id(self.base_identity) is None:
             os_release = base.read_os_release()
             BUILD_FOLDER.mkdir(exist_ok=True)
             with tempfile.TemporaryDirectory(prefix="base-", dir=BUILD_FOLDER) as scratch:
                 archive = base.make_rootfs_tar(
                     os_release["VERSION_CODENAME"], Path(scratch), self._progress
                 )
-                self._engine.import_rootfs(archive, self._base_identity)
-        return self._base_identity
+                self._engine.import_rootfs(archive, self.base_identity)
+        return self.base_identity
 
     def _build(self, plan: _Plan, arguments: dict[str, str]) -> str:
         self._progress(f"building {plan.tag}")
