@@ -9,65 +9,11 @@ run is what a correct memory may answer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-Answer = tuple[Any, ...]
-"""("EXECUTE", attempt, token), ("QUERY", attempt, ticket), ("WAIT",), ("OK", word) and so on."""
+from tests.orchestrator.oracle.histories import Answer, Ask, Clock, Rules
 
-
-@dataclass(frozen=True)
-class Rules:
-    """What the memory declares and what the destination lets one do; times in ticks."""
-
-    lease: int = 4
-    capability: str = "none"
-    retention: int = 0
-    margin: int = 0
-    replay: bool = True
-    final: bool = True
-    max_uncertain: int = 2
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One request, the ticks within which it can be taken, and what was answered.
-
-    `answer` None: never answered, so it may not have been taken at all.
-    """
-
-    what: str
-    start: int
-    stop: int
-    answer: Answer | None = None
-    life: str = "A"
-    begin: str = "b1"
-    variant: int = 0
-    attempt: int = 0
-    token: str = ""
-    presence: str = ""
-    result: str = "r"
-    word: str = ""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The memory's clock: tick + the offset that holds at the tick."""
-
-    offsets: tuple[tuple[int, int], ...] = ((0, 0),)
-
-    def at(self, tick: int) -> int:
-        """What the clock shows at a tick."""
-        offset = 0
-        for since, value in self.offsets:
-            if tick >= since:
-                offset = value
-        return tick + offset
-
-    def highest(self, tick: int) -> int:
-        """The most that the clock has shown up to a tick."""
-        return max(self.at(earlier) for earlier in range(tick + 1))
-
+__all__ = ["Answer", "Ask", "Clock", "Memory", "Rules", "reachable"]
 
 Taken = Iterator[tuple[Answer, "Memory"]]
 """Everything that a memory may do with a request: its answer, and the memory afterwards."""
@@ -354,48 +300,3 @@ def reachable(asks: tuple[Ask, ...], probe: Ask, clock: Clock, rules: Rules) -> 
                     if settled is not None:
                         todo.append((tick, settled, rest, told))
     return frozenset(found)
-
-
-def answers_to(
-    probe: Ask, asks: tuple[Ask, ...], clock: Clock, rules: Rules, serial: int
-) -> list[Answer]:
-    """Concrete answers for every word that is reachable, to continue histories from."""
-    attempts = [ask.answer[1] for ask in asks if ask.answer and ask.answer[0] == "EXECUTE"]
-    concrete: list[Answer] = []
-    for told in sorted(reachable(asks, probe, clock, rules)):
-        concrete.extend(_concrete(told, attempts, asks, serial))
-    return [answer for answer in concrete if _consistent(asks, probe, answer, clock, rules)]
-
-
-def _concrete(told: str, attempts: list[int], asks: tuple[Ask, ...], serial: int) -> list[Answer]:
-    top = max(attempts, default=0)
-    tokens = {a.answer[1]: a.answer[2] for a in asks if a.answer and a.answer[0] == "EXECUTE"}
-    if told == "EXECUTE(new)":
-        return [("EXECUTE", top + 1, f"t{serial}"), ("EXECUTE", top + 2, f"t{serial}")]
-    if told == "EXECUTE(same)":
-        known: list[Answer] = [("EXECUTE", number, token) for number, token in tokens.items()]
-        return [*known, ("EXECUTE", top + 1, f"t{serial}")]
-    if told == "QUERY":
-        return [("QUERY", number, f"q{serial}") for number in (*attempts, top + 1)]
-    if told == "REUSE":
-        receipts: list[Answer] = [
-            ("REUSE", (ask.attempt, ask.variant, ask.result))
-            for ask in asks
-            if ask.what == "receipt" or ask.presence == "PRESENT"
-        ]
-        return [
-            *receipts,
-            *(("REUSE", ("operator", a.result)) for a in asks if a.word == "happened"),
-        ]
-    if told.startswith("OK("):
-        return [("OK", told[3:-1])]
-    return [(told,)]
-
-
-def _consistent(
-    asks: tuple[Ask, ...], probe: Ask, answer: Answer, clock: Clock, rules: Rules
-) -> bool:
-    """Whether some run gives exactly this answer."""
-    answered = Ask(**{**probe.__dict__, "answer": answer})
-    late = Ask("begin", probe.stop, probe.stop, variant=probe.variant, life="Z", begin="z")
-    return bool(reachable((*asks, answered), late, clock, rules))

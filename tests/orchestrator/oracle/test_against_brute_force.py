@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.orchestrator.oracle.brute_force import Ask, Clock, Rules, answers_to, reachable
+from tests.orchestrator.oracle.brute_force import Ask, Clock, Rules, reachable
+from tests.orchestrator.oracle.continuations import answers_to
 from tests.orchestrator.oracle.translation import allowed, uncertain_map
 
 LEASE = 4

@@ -20,7 +20,7 @@ from orchestrator.model import (
     TrialRecord,
     WindowName,
 )
-from tests.orchestrator.scoring.mini_rig import Evidence
+from tests.orchestrator.scoring.mini_rig import Evidence, trial
 
 
 def cell(**fields: object) -> Cell:
@@ -36,6 +36,17 @@ def cell(**fields: object) -> Cell:
         "expiry": ExpiryMode.SKEWED,
     }
     return Cell.model_validate(coordinates | fields)
+
+
+KEYED = cell(capability=CapabilityVariant.IDEMPOTENT)
+FENCED = cell(capability=CapabilityVariant.QUERY_FENCED)
+UNFENCED = cell(capability=CapabilityVariant.QUERY_UNFENCED)
+COMPLETE = cell(window=WindowName.AFTER_RECEIPT, expiry=ExpiryMode.NONE)
+NEVER = cell(window=WindowName.BEFORE_INTENT, expiry=ExpiryMode.NONE)
+
+
+def comparator(window: WindowName = WindowName.IN_REQUEST) -> Evidence:
+    return trial(cell(arm=Arm.BASELINE, window=window, expiry=ExpiryMode.NONE))
 
 
 def receipts_of(evidence: Evidence) -> list[FaultReceipt]:
