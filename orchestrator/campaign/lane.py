@@ -179,6 +179,10 @@ class Lane:
         stack = self._stack
         if stack is None or self._stopping.is_set():
             raise StackError("The run is stopping.", next_step="Continue it with RESUME=<run id>.")
+        if self._progress.standby is not None:
+            # The new session takes both hosts for healthy, and the old one's calls end with it.
+            self._progress.standby.await_healthy()
+            self._progress.standby = None
         if self._session is not None:
             self._session.close()
         run_id = self._settings.spec.run_id
