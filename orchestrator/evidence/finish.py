@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.evidence.claims import claims_of
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.rundir import RunDirectory
+from orchestrator.evidence.slim import shared
 from orchestrator.evidence.sums import write_sums
 from orchestrator.model import RunVerdict
 from orchestrator.plan import ExpectedCells
@@ -24,7 +25,7 @@ def finish_bundle(folder: RunDirectory) -> RunVerdict:
     """
     manifest = folder.read_model("manifest.json", Manifest)
     expected = folder.read_model("expected-cells.json", ExpectedCells)
-    trials = list(folder.trials())
+    trials = [shared(trial) for trial in folder.trials()]
     result = aggregate(trials, expected)
     folder.write_json("aggregate.json", result)
     folder.write_json("claims.json", claims_of(manifest, result))

@@ -1,25 +1,39 @@
-"""Trial records without what adding them up does not need, so that a whole run fits in memory."""
+"""Trial records that take little memory, so that a whole run fits in it."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from orchestrator.model import Cell, CheckOutcome, TrialRecord
+from orchestrator.model import Cell, Check, CheckOutcome, TrialRecord
 
-__all__ = ["slim"]
+__all__ = ["shared", "slim"]
 
 _CELLS_MAX = 4_096
+_CHECKS_MAX = 4_096
+
+
+def shared(record: TrialRecord) -> TrialRecord:
+    """An equal record; its cell and its checks are one object with those that they are equal to.
+
+    Most checks held, and those of one kind say the same in every trial.
+    """
+    return record.model_copy(
+        update={
+            "cell": _one_cell(record.cell),
+            "checks": tuple(_one_check(check) for check in record.checks),
+        }
+    )
 
 
 def slim(record: TrialRecord) -> TrialRecord:
-    """A record that `scoring.run.aggregate` and the reports' counts cannot tell from the whole one.
+    """A smaller record that `scoring.run.aggregate` cannot tell from the whole one.
 
     Checks that held are left out, which is nearly all of a record of a trial that passed, and equal
     cells are one object.
     """
     return record.model_copy(
         update={
-            "cell": _shared(record.cell),
+            "cell": _one_cell(record.cell),
             "checks": tuple(
                 check for check in record.checks if check.outcome is not CheckOutcome.HELD
             ),
@@ -28,5 +42,10 @@ def slim(record: TrialRecord) -> TrialRecord:
 
 
 @lru_cache(maxsize=_CELLS_MAX)
-def _shared(cell: Cell) -> Cell:
+def _one_cell(cell: Cell) -> Cell:
     return cell
+
+
+@lru_cache(maxsize=_CHECKS_MAX)
+def _one_check(check: Check) -> Check:
+    return check

@@ -13,7 +13,7 @@ from orchestrator.errors import EvidenceError, RunDirectoryError
 from orchestrator.evidence.bundle import Bundle
 from orchestrator.evidence.rescore import rescore_bundle
 from orchestrator.evidence.rundir import json_bytes
-from orchestrator.evidence.slim import slim
+from orchestrator.evidence.slim import shared, slim
 from orchestrator.evidence.sums import write_sums
 from orchestrator.model import TrialRecord, Verdict
 from orchestrator.scoring.run import aggregate
@@ -250,5 +250,6 @@ def test_slim_records_add_up_to_the_same(which: str, request: pytest.FixtureRequ
     root: Path = request.getfixturevalue(which)
     records = [line.record for line in Bundle(root).trials()]
     expected = small_plan()
+    assert [shared(one) for one in records] == records
     assert aggregate([slim(one) for one in records], expected) == aggregate(records, expected)
     assert sum(len(slim(one).checks) for one in records) < sum(len(one.checks) for one in records)
