@@ -11,9 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.memory.records.text import claims, normal_form
-
-__all__ = ["RUN_WORDS", "FingerprintKey", "asked_fingerprints", "kept_fingerprints", "words_of"]
+__all__ = ["RUN_WORDS", "FingerprintKey", "asked_fingerprints", "kept_fingerprints"]
 
 # So many meaningful words in a row are no coincidence.
 RUN_WORDS = 5
@@ -39,11 +37,6 @@ class FingerprintKey:
     def digest(self, data: bytes) -> bytes:
         """A 32-byte stand-in for data; says nothing without the secret."""
         return hashlib.blake2b(data, digest_size=32, key=self.secret).digest()
-
-
-def words_of(text: str) -> list[str]:
-    """What a text says; where it has no meaningful word, its normal form as the only one."""
-    return claims(text) or [normal_form(text)]
 
 
 def kept_fingerprints(key: FingerprintKey, words: Sequence[str]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ against the record), the doubted ones of the whole namespace, and the forgotten 
 Every question is a point look-up, so that its cost does not grow with what is kept.
 """
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,8 +20,15 @@ SHARERS_MAX = 32
 FOUND_PARENTS_MAX = 16
 DOUBTED_MAX = 64
 
-_INSERT = "INSERT OR IGNORE INTO mem_flow VALUES (?, ?, ?, ?, ?)"
+_INSERT = (
+    "INSERT OR IGNORE INTO mem_flow (space, fingerprint, rank, row, total) VALUES (?, ?, ?, ?, ?)"
+)
 _DELETE = "DELETE FROM mem_flow WHERE space = ? AND fingerprint = ? AND rank = ? AND row = ?"
+# Most runs of a new text are new: the few that are not are picked out in one statement a space.
+_KNOWN = (
+    "SELECT value FROM json_each(?) WHERE EXISTS"
+    " (SELECT 1 FROM mem_flow WHERE space = ? AND fingerprint = value)"
+)
 _SHARERS = (
     "SELECT rank, row, total FROM mem_flow WHERE space = ? AND fingerprint = ?"
     f" ORDER BY rank, row LIMIT {SHARERS_MAX}"
@@ -66,24 +74,34 @@ def bury(conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int]
 
 def follow(conn: sqlite3.Connection, place: Place, asked: Iterable[int]) -> Followed:
     """Finds what a text with these fingerprints repeats."""
+    every = json.dumps(list(asked))
     shared: Counter[tuple[int, int]] = Counter()
-    buried: Counter[tuple[int, int]] = Counter()
-    doubted: Counter[int] = Counter()
-    for value in asked:
+    explained: set[int] = set()
+    for value in _known(conn, _kept_space(place), every):
         sharers = conn.execute(_SHARERS, (_kept_space(place), value)).fetchall()
         shared.update((row, total) for _, row, total in sharers)
-        if sharers and sharers[0][0] == 0:
-            continue  # a clean record of this principal says the same: it explains these words
-        worst = conn.execute(_WORST, (_doubted_space(place), value)).fetchone()
-        if worst is not None:
-            doubted[worst[0]] += 1
-        graves = conn.execute(_SHARERS, (_forgotten_space(place), value))
-        buried.update((row, total) for _, row, total in graves)
+        if sharers[0][0] == 0:
+            explained.add(value)  # a clean record of this principal says the same words
+    doubted = Counter(
+        conn.execute(_WORST, (_doubted_space(place), value)).fetchone()[0]
+        for value in _known(conn, _doubted_space(place), every)
+        if value not in explained
+    )
+    buried = Counter(
+        (row, total)
+        for value in _known(conn, _forgotten_space(place), every)
+        if value not in explained
+        for _, row, total in conn.execute(_SHARERS, (_forgotten_space(place), value))
+    )
     return Followed(
         doubted=tuple(row for row, _ in doubted.most_common(DOUBTED_MAX)),
         contained=_whole(shared)[:FOUND_PARENTS_MAX],
         forgotten=_whole(buried),
     )
+
+
+def _known(conn: sqlite3.Connection, space: int, asked_json: str) -> list[int]:
+    return [value for (value,) in conn.execute(_KNOWN, (asked_json, space))]
 
 
 def _whole(found: Counter[tuple[int, int]]) -> tuple[int, ...]:

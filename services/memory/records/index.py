@@ -3,12 +3,12 @@
 import sqlite3
 
 from services.memory.records import flow, postings
-from services.memory.records.fingerprints import FingerprintKey, kept_fingerprints, words_of
+from services.memory.records.fingerprints import FingerprintKey, kept_fingerprints
 from services.memory.records.model import Standing, ordered, severity
 from services.memory.records.policy import Policy
 from services.memory.records.postings import Shelf
 from services.memory.records.store import Stored
-from services.memory.records.text import terms
+from services.memory.records.text import Reading, read
 
 __all__ = ["Index"]
 
@@ -20,30 +20,31 @@ class Index:
         self._policy = policy
         self._key = key
 
-    def put(self, conn: sqlite3.Connection, stored: Stored) -> None:
-        """Enters a record that has content."""
-        content = _content(stored)
-        postings.put(conn, _shelf(stored), stored.row, terms(content))
-        prints = kept_fingerprints(self._key, words_of(content))
+    def put(self, conn: sqlite3.Connection, stored: Stored, reading: Reading) -> None:
+        """Enters a record that has content, as it was read."""
+        postings.put(conn, _shelf(stored), stored.row, reading.terms)
+        prints = kept_fingerprints(self._key, reading.words)
         flow.put(conn, stored.place, stored.row, prints, self._rank(stored.standing))
 
     def bury(self, conn: sqlite3.Connection, stored: Stored) -> None:
         """Removes a record whose content goes; keyed hashes stay to know it when it comes again."""
-        content = _content(stored)
-        postings.drop(conn, _shelf(stored), stored.row, terms(content))
-        prints = kept_fingerprints(self._key, words_of(content))
+        reading = _reading(stored)
+        postings.drop(conn, _shelf(stored), stored.row, reading.terms)
+        prints = kept_fingerprints(self._key, reading.words)
         flow.drop(conn, stored.place, stored.row, prints, self._rank(stored.standing))
         flow.bury(conn, stored.place, stored.row, prints)
 
     def move(self, conn: sqlite3.Connection, before: Stored, after: Stored) -> None:
         """Follows a change of standing."""
-        if _shelf(before) != _shelf(after):
-            found = terms(_content(before))
-            postings.drop(conn, _shelf(before), before.row, found)
-            postings.put(conn, _shelf(after), after.row, found)
         old, new = self._rank(before.standing), self._rank(after.standing)
+        if _shelf(before) == _shelf(after) and old == new:
+            return
+        reading = _reading(before)
+        if _shelf(before) != _shelf(after):
+            postings.drop(conn, _shelf(before), before.row, reading.terms)
+            postings.put(conn, _shelf(after), after.row, reading.terms)
         if old != new:
-            prints = kept_fingerprints(self._key, words_of(_content(before)))
+            prints = kept_fingerprints(self._key, reading.words)
             flow.drop(conn, before.place, before.row, prints, old)
             flow.put(conn, after.place, after.row, prints, new)
 
@@ -56,8 +57,7 @@ def _shelf(stored: Stored) -> Shelf:
     return Shelf(stored.place.circle_id, tier)
 
 
-def _content(stored: Stored) -> str:
-    content = stored.record.content
-    if content is None:
+def _reading(stored: Stored) -> Reading:
+    if stored.record.content is None:
         raise ValueError(f"{stored.record.record_id} has no content to index")
-    return content
+    return read(stored.record.content)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from services.memory.records.fingerprints import FingerprintKey, asked_fingerprints, words_of
+from services.memory.records.fingerprints import FingerprintKey, asked_fingerprints
 from services.memory.records.model import (
     Binding,
     Kind,
@@ -19,7 +19,7 @@ from services.memory.records.model import (
 )
 from services.memory.records.policy import Policy
 from services.memory.records.store import Draft
-from services.memory.records.text import claims, normal_form
+from services.memory.records.text import Reading, claims, read
 
 __all__ = ["SUPPORT_BYTES", "Admitted", "Derivation", "Offer", "derived", "observed", "said_by"]
 
@@ -56,20 +56,24 @@ class Offer:
     Attributes:
         refusal: standing of a draft with a secret, of which nothing is kept; None lets it pass.
         traceless: True when not even its scope may be kept.
+        reading: its content, read for comparisons.
         asked: fingerprints that find what it repeats.
     """
 
     draft: Draft
     refusal: Standing | None
     traceless: bool
+    reading: Reading
     asked: tuple[int, ...]
 
 
 def observed(policy: Policy, key: FingerprintKey, observation: Observation) -> Offer:
     """The offer of an observation."""
+    reading = read(observation.content)
     return _offer(
         policy,
         key,
+        reading,
         Draft(
             scope=observation.scope,
             kind=observation.kind,
@@ -79,16 +83,18 @@ def observed(policy: Policy, key: FingerprintKey, observation: Observation) -> O
             event_unix_ns=observation.event_unix_ns,
             labels=observation.labels,
             method="",
-            statement=_statement(key, observation.content, observation.media or _NO_MEDIA),
+            statement=_statement(key, reading, observation.media or _NO_MEDIA),
         ),
     )
 
 
 def derived(policy: Policy, key: FingerprintKey, derivation: Derivation) -> Offer:
     """The offer of a derivation."""
+    reading = read(derivation.content)
     return _offer(
         policy,
         key,
+        reading,
         Draft(
             scope=derivation.scope,
             kind=derivation.kind,
@@ -98,7 +104,7 @@ def derived(policy: Policy, key: FingerprintKey, derivation: Derivation) -> Offe
             event_unix_ns=0,
             labels=(),
             method=derivation.method,
-            statement=_statement(key, derivation.content, _NO_MEDIA),
+            statement=_statement(key, reading, _NO_MEDIA),
         ),
     )
 
@@ -115,20 +121,18 @@ def said_by(parents: Sequence[str]) -> frozenset[str]:
     return frozenset(said)
 
 
-def _offer(policy: Policy, key: FingerprintKey, draft: Draft) -> Offer:
-    content = draft.content or ""
+def _offer(policy: Policy, key: FingerprintKey, reading: Reading, draft: Draft) -> Offer:
     media = draft.media or _NO_MEDIA
     scope = draft.scope
     names = (scope.namespace, scope.principal, scope.agent, scope.workspace, scope.purpose)
     fields = (draft.source.source_id, draft.method, media.media_type, *draft.labels)
-    texts = (content, media.data.decode("utf-8", "ignore"), "\n".join(fields))
-    in_names = policy.secret_kinds("\n".join(names))
-    in_texts = {kind for text in texts if text for kind in policy.secret_kinds(text)}
-    kinds = sorted(in_texts.union(in_names))
+    attached = media.data.decode("utf-8", "ignore")
+    texts = (draft.content or "", attached, "\n".join((*names, *fields)))
+    kinds = {kind for text in texts if text for kind in policy.secret_kinds(text)}
     if not kinds:
-        asked = asked_fingerprints(key, words_of(content))
-        return Offer(draft, None, traceless=False, asked=asked)
-    reasons = (str(Reason.SECRET), *(f"{Reason.SECRET}:{kind}" for kind in kinds))
+        asked = asked_fingerprints(key, reading.words)
+        return Offer(draft, None, traceless=False, reading=reading, asked=asked)
+    reasons = (str(Reason.SECRET), *(f"{Reason.SECRET}:{kind}" for kind in sorted(kinds)))
     emptied = replace(
         draft,
         content=None,
@@ -139,10 +143,11 @@ def _offer(policy: Policy, key: FingerprintKey, draft: Draft) -> Offer:
         source=replace(draft.source, source_id=""),
     )
     refusal = Standing(State.REJECTED, Trust.UNTRUSTED, (), reasons)
-    return Offer(emptied, refusal, traceless=bool(in_names), asked=())
+    traceless = bool(policy.secret_kinds("\n".join(names)))
+    return Offer(emptied, refusal, traceless=traceless, reading=reading, asked=())
 
 
-def _statement(key: FingerprintKey, content: str, media: Media) -> bytes:
+def _statement(key: FingerprintKey, reading: Reading, media: Media) -> bytes:
     """Keyed digest of what is said: equal for texts that look the same, with the same media."""
     attached = key.digest(media.data) if media.data else b""
-    return key.digest(normal_form(content).encode("utf-8") + b"\x00" + attached)
+    return key.digest(reading.form.encode("utf-8") + b"\x00" + attached)

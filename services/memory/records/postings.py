@@ -15,6 +15,9 @@ from services.memory.records.store import sql_list
 
 __all__ = ["AUTHORITATIVE", "OTHER", "Match", "Shelf", "drop", "put", "search"]
 
+# The entry of this row counts a term's records; beside them it costs no page of its own.
+COUNTER_ROW = 0
+
 AUTHORITATIVE = 1
 OTHER = 0
 
@@ -67,8 +70,9 @@ def put(conn: sqlite3.Connection, shelf: Shelf, row: int, terms: Counter[str]) -
         [(*where, term, row, count, length) for term, count in terms.items()],
     )
     conn.executemany(
-        "INSERT INTO mem_terms VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET records = records + 1",
-        [(*where, term) for term in terms],
+        "INSERT INTO mem_postings VALUES (?, ?, ?, ?, 1, 0)"
+        " ON CONFLICT DO UPDATE SET count = count + 1",
+        [(*where, term, COUNTER_ROW) for term in terms],
     )
     conn.execute(
         "INSERT INTO mem_shelves VALUES (?, ?, 1, ?)"
@@ -84,14 +88,10 @@ def drop(conn: sqlite3.Connection, shelf: Shelf, row: int, terms: Counter[str]) 
         "DELETE FROM mem_postings WHERE circle_id = ? AND tier = ? AND term = ? AND row = ?",
         [(*where, term, row) for term in terms],
     )
-    conn.executemany(
-        "UPDATE mem_terms SET records = records - 1 WHERE circle_id = ? AND tier = ? AND term = ?",
-        [(*where, term) for term in terms],
-    )
-    conn.executemany(
-        "DELETE FROM mem_terms WHERE circle_id = ? AND tier = ? AND term = ? AND records = 0",
-        [(*where, term) for term in terms],
-    )
+    counter = "WHERE circle_id = ? AND tier = ? AND term = ? AND row = ?"
+    counters = [(*where, term, COUNTER_ROW) for term in terms]
+    conn.executemany(f"UPDATE mem_postings SET count = count - 1 {counter}", counters)
+    conn.executemany(f"DELETE FROM mem_postings {counter} AND count = 0", counters)
     conn.execute(
         "UPDATE mem_shelves SET records = records - 1, terms = terms - ?"
         " WHERE circle_id = ? AND tier = ?",
@@ -154,9 +154,9 @@ def _frequencies(
     known: Counter[str] = Counter()
     for shelf in shelves:
         for term, records in conn.execute(
-            "SELECT term, records FROM mem_terms WHERE circle_id = ? AND tier = ?"
-            f" AND term IN ({sql_list(len(wanted))})",
-            (shelf.circle_id, shelf.tier, *wanted),
+            "SELECT term, count FROM mem_postings WHERE circle_id = ? AND tier = ?"
+            f" AND term IN ({sql_list(len(wanted))}) AND row = ?",
+            (shelf.circle_id, shelf.tier, *wanted, COUNTER_ROW),
         ):
             known[term] += records
     return known
@@ -187,8 +187,9 @@ def _candidates(
         for shelf in shelves:
             for row, count, length in conn.execute(
                 "SELECT row, count, length FROM mem_postings"
-                " WHERE circle_id = ? AND tier = ? AND term = ? ORDER BY row DESC LIMIT ?",
-                (shelf.circle_id, shelf.tier, term, POSTINGS_MAX),
+                " WHERE circle_id = ? AND tier = ? AND term = ? AND row > ?"
+                " ORDER BY row DESC LIMIT ?",
+                (shelf.circle_id, shelf.tier, term, COUNTER_ROW, POSTINGS_MAX),
             ):
                 entry = candidates.get(row)
                 if entry is None:

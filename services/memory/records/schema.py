@@ -1,9 +1,9 @@
 """Tables of the records part, in the memory's own database file (DESIGN §4).
 
-Text of a record is in `mem_records` (once) and, as terms, in `mem_postings` and `mem_terms`; all
-else holds ids, states and keyed hashes. An inverted index of our own instead of FTS5: FTS5 ranks by
-statistics over every principal's records (a way to bleed), leaves deleted words in its segments
-until they are merged (SQLite < 3.42 has no secure delete for it), and cannot stop early.
+Text of a record is in `mem_records` (once) and, as terms, in `mem_postings`; all else holds ids,
+states and keyed hashes. An inverted index of our own instead of FTS5: FTS5 ranks by statistics over
+every principal's records (a way to bleed), leaves deleted words in its segments until they are
+merged (SQLite < 3.42 has no secure delete for it), and cannot stop early.
 """
 
 import secrets
@@ -54,18 +54,15 @@ CREATE INDEX IF NOT EXISTS mem_edges_parent ON mem_edges (parent, child);
 CREATE TABLE IF NOT EXISTS mem_shelves (
     circle_id INTEGER NOT NULL, tier INTEGER NOT NULL, records INTEGER NOT NULL,
     terms INTEGER NOT NULL, PRIMARY KEY (circle_id, tier)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS mem_terms (
-    circle_id INTEGER NOT NULL, tier INTEGER NOT NULL, term TEXT NOT NULL,
-    records INTEGER NOT NULL, PRIMARY KEY (circle_id, tier, term)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mem_postings (
     circle_id INTEGER NOT NULL, tier INTEGER NOT NULL, term TEXT NOT NULL, row INTEGER NOT NULL,
     count INTEGER NOT NULL, length INTEGER NOT NULL,
     PRIMARY KEY (circle_id, tier, term, row)) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS mem_flow (
-    space INTEGER NOT NULL, fingerprint INTEGER NOT NULL, rank INTEGER NOT NULL,
+    fingerprint INTEGER NOT NULL, space INTEGER NOT NULL, rank INTEGER NOT NULL,
     row INTEGER NOT NULL, total INTEGER NOT NULL,
-    PRIMARY KEY (space, fingerprint, rank, row)) WITHOUT ROWID;
+    PRIMARY KEY (fingerprint, space, rank, row)) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS mem_challenges (
     challenge_id TEXT PRIMARY KEY, namespace_id INTEGER NOT NULL, challenge BLOB,
@@ -84,8 +81,6 @@ _PURGES = (
     " WHERE namespace_id = ?1 UNION ALL SELECT id * 4 + 2 FROM mem_principals"
     " WHERE namespace_id = ?1)",
     "DELETE FROM mem_postings WHERE circle_id IN (SELECT c.id FROM mem_circles c"
-    " JOIN mem_principals p ON p.id = c.principal_id WHERE p.namespace_id = ?1)",
-    "DELETE FROM mem_terms WHERE circle_id IN (SELECT c.id FROM mem_circles c"
     " JOIN mem_principals p ON p.id = c.principal_id WHERE p.namespace_id = ?1)",
     "DELETE FROM mem_shelves WHERE circle_id IN (SELECT c.id FROM mem_circles c"
     " JOIN mem_principals p ON p.id = c.principal_id WHERE p.namespace_id = ?1)",

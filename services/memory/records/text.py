@@ -9,11 +9,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from services.memory.records.words import CONFUSABLES, NEGATIONS, STOP_WORDS
 
-__all__ = ["claims", "normal_form", "terms", "visible_form"]
+__all__ = ["Reading", "claims", "normal_form", "read", "terms", "visible_form"]
 
 TERM_CHARACTERS = 64
 COMPOUND_CHARACTERS = 128
@@ -48,17 +49,43 @@ def normal_form(text: str) -> str:
     return _SPACE.sub(" ", form).strip()
 
 
-def terms(text: str) -> Counter[str]:
-    """What a text is about: stems of its meaningful words, and its identifiers, with counts."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as it is compared.
+
+    Attributes:
+        form: its normal form.
+        claims: what it says, in order: stems of its meaningful words, negations kept.
+        terms: what it is about: the same without negations, and its identifiers, with counts.
+    """
+
+    form: str
+    claims: tuple[str, ...]
+    terms: Counter[str]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its claims; of a text without any meaningful word, the whole form as the only one."""
+        return self.claims or (self.form,)
+
+
+def read(text: str) -> Reading:
+    """Reads a text once for all comparisons."""
     form = normal_form(text)
-    found: Counter[str] = Counter(stem for stem in _stems(form) if stem not in NEGATIONS)
-    found.update(_identifiers(form))
-    return found
+    found = tuple(_stems(form))
+    counted = Counter(word for word in found if word not in NEGATIONS)
+    counted.update(_identifiers(form))
+    return Reading(form, found, counted)
 
 
-def claims(text: str) -> list[str]:
-    """What a text says, in order: stems of its meaningful words, negations kept."""
-    return list(_stems(normal_form(text)))
+def terms(text: str) -> Counter[str]:
+    """What a text is about (see Reading)."""
+    return read(text).terms
+
+
+def claims(text: str) -> tuple[str, ...]:
+    """What a text says (see Reading)."""
+    return tuple(_stems(normal_form(text)))
 
 
 def _stems(form: str) -> Iterator[str]:

@@ -17,7 +17,6 @@ from services.memory.records.model import (
 from services.memory.records.offers import Admitted, Derivation, Offer
 from services.memory.records.places import Place
 from services.memory.records.store import Draft, Stored
-from services.memory.records.text import claims
 
 __all__ = ["Writing"]
 
@@ -54,7 +53,7 @@ class Writing:
             standing = self._policy.admit(observation.kind, observation.source, repeated)
             # What an attesting source says is its own statement and has no other origin.
             found = () if attested else self._shown(conn, offer.draft, followed.contained)
-            return self._keep(conn, place, offer.draft, standing, found=found)
+            return self._keep(conn, place, offer, standing, found=found)
 
     def derive(self, derivation: Derivation) -> Admitted:
         """Admits one derivation.
@@ -93,11 +92,11 @@ class Writing:
             draft.kind,
             self._inherited(parent.standing for parent in parents),
             self._taints(conn, [row for row in followed.doubted if row not in rows]),
-            self._policy.supported(claims(draft.content or ""), said),
+            self._policy.supported(offer.reading.claims, said),
         )
         contained = [row for row in followed.contained if row not in rows]
         found = self._shown(conn, draft, contained)
-        return self._keep(conn, place, draft, standing, declared=rows, found=found)
+        return self._keep(conn, place, offer, standing, declared=rows, found=found)
 
     def _reject(self, offer: Offer, refusal: Standing) -> Admitted:
         """Keeps that something was refused, and why; nothing of what it was."""
@@ -108,7 +107,7 @@ class Writing:
             known = self._same(conn, place, offer.draft, _SAME_REJECTED)
             if known is not None:
                 return self._repeat(conn, known)
-            return self._keep(conn, place, offer.draft, refusal)
+            return self._keep(conn, place, offer, refusal)
 
     def _same(
         self, conn: sqlite3.Connection, place: Place, draft: Draft, select: str
@@ -170,12 +169,13 @@ class Writing:
         self,
         conn: sqlite3.Connection,
         place: Place,
-        draft: Draft,
+        offer: Offer,
         standing: Standing,
         *,
         declared: Sequence[int] = (),
         found: Sequence[int] = (),
     ) -> Admitted:
+        draft = offer.draft
         if found and Reason.REPEATS_TAINTED_CONTENT not in standing.reasons:
             reasons = (*standing.reasons, str(Reason.REPEATS_KNOWN_CONTENT))
             standing = replace(standing, reasons=reasons)
@@ -194,7 +194,7 @@ class Writing:
         if declared or found:
             lineage.add_edges(conn, stored.row, declared, found)
         if draft.content is not None:
-            self._desk.index.put(conn, stored)
+            self._desk.index.put(conn, stored, offer.reading)
         audit.append(
             conn,
             place.namespace_id,

@@ -7,8 +7,8 @@ from services.memory.records.fingerprints import (
     FingerprintKey,
     asked_fingerprints,
     kept_fingerprints,
-    words_of,
 )
+from services.memory.records.text import read
 
 KEY = FingerprintKey(b"\x01" * 32)
 words = st.lists(st.text(alphabet="abcdefgh", min_size=1, max_size=3), min_size=1, max_size=40)
@@ -63,5 +63,5 @@ def test_another_store_has_other_fingerprints(text: list[str]) -> None:
 
 
 def test_a_text_without_meaningful_words_stands_for_itself() -> None:
-    assert words_of("What is it?") == ["what is it?"]
-    assert words_of("Pay Bob") == ["pay", "bob"]
+    assert read("What is it?").words == ("what is it?",)
+    assert read("Pay Bob").words == ("pay", "bob")

@@ -78,9 +78,8 @@ def test_what_was_put_and_dropped_leaves_no_trace(
     fill(conn, HERE, gone, first=50)
     for row, document in enumerate(gone, 50):
         postings.drop(conn, HERE, row, Counter(document))
-    for table in ("mem_postings", "mem_terms"):
-        select = f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
-        assert conn.execute(select).fetchall() == expected.execute(select).fetchall()
+    select = "SELECT * FROM mem_postings ORDER BY 1, 2, 3, 4"
+    assert conn.execute(select).fetchall() == expected.execute(select).fetchall()
 
 
 def test_other_tiers_and_circles_change_nothing(conn: sqlite3.Connection) -> None:
