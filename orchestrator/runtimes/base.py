@@ -293,7 +293,8 @@ class Stack(Protocol):
         """Removes all of the stack but its folder; may be called again, and in a signal handler.
 
         Raises:
-            EngineError: something could not be removed; ``memqual gc`` will find it.
+            EngineError: the engine does not answer, or something could not be removed;
+                ``memqual gc`` will find it.
         """
 
 

@@ -141,10 +141,8 @@ class ProcessStack:
         try:
             self._state.remove()
         except OSError as error:
-            raise StackError(
-                f"The folder {self._state.path} could not be removed: {error.strerror}.",
-                next_step="Run `memqual gc` when nothing uses it any more.",
-            ) from error
+            # Its processes are gone; a folder that something else still uses is left to gc.
+            _log.warning("not_removed", folder=self._state.path.name, cause=error.strerror)
 
     def close_after_failure(self) -> None:
         """Closes without hiding the error that led here; what stays is gc's."""
