@@ -50,20 +50,19 @@ def collect_quietly(progress: Progress) -> None:
             progress.note(f"A killed run left what could not be removed: {report.failed[0]}.")
 
 
-def sweep(runtime: Runtime, run_id: str, progress: Progress) -> None:
+def sweep(runtime: Runtime, run_id: str) -> tuple[str, ...]:
     """At the end of a run: remove whatever of it is still there.
 
-    That is a start which a signal cut, or a stack that did not close. What cannot be removed now is
-    told to the person, not raised: the run has ended already.
+    That is a start which a signal cut, or a stack that did not close.
+
+    Returns:
+        What could not be removed, with the cause; the run has ended already, so nothing is raised.
     """
     report = _collect(runtime, GcScope(run_id))
-    if report.removed:
-        structlog.get_logger().info("swept", removed=list(report.removed))
-    if report.failed:
-        progress.note(
-            f"Something of this run may be left behind: {report.failed[0]} "
-            "Next step: run `memqual gc` once that is mended."
-        )
+    if report.removed or report.failed:
+        log = structlog.get_logger()
+        log.info("swept", removed=list(report.removed), failed=list(report.failed))
+    return report.failed
 
 
 def _collect(runtime: Runtime, scope: GcScope) -> GcReport:

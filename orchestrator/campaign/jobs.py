@@ -106,6 +106,6 @@ class SubjectWork:
     lease_seconds: int
     jobs: tuple[Job, ...]
 
-    def only(self, job: Job) -> SubjectWork:
-        """The same work with one job of it."""
-        return replace(self, jobs=(job,))
+    def only(self, *jobs: Job) -> SubjectWork:
+        """The same work with these jobs of it."""
+        return replace(self, jobs=jobs)

@@ -91,7 +91,7 @@ class Lane:
                 work = queue.take(self._subject, self._lease_seconds)
                 if work is None:
                     return
-                self._run_work(work)
+                self._run_work(work, queue)
         finally:
             self._discard()
 
@@ -110,15 +110,19 @@ class Lane:
         if stack is not None:
             stack.close()
 
-    def _run_work(self, work: SubjectWork) -> None:
+    def _run_work(self, work: SubjectWork, queue: WorkQueue) -> None:
         if work.subject != self._subject or work.lease_seconds != self._lease_seconds:
             self._context = None
-        for job in work.jobs:
+        for at, job in enumerate(work.jobs):
             if self._stopping.is_set():
                 return
             self._sink.progress.running(self._settings.name, f"{work.subject} {job.name}")
             self._log.info("job_started", subject=work.subject, job=job.name)
-            self._run_job(work, job)
+            try:
+                self._run_job(work, job)
+            except MemqualError:
+                queue.give_back(work.only(*work.jobs[at + 1 :]))
+                raise
 
     def _run_job(self, work: SubjectWork, job: Job) -> None:
         """Run one job, once more on a fresh stack if the present one fails."""

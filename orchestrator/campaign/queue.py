@@ -36,6 +36,11 @@ class WorkQueue:
             )
             return self._work.pop(best)
 
+    def give_back(self, work: SubjectWork) -> None:
+        """Put work back that a lane took and cannot do; another one takes it next."""
+        with self._lock:
+            self._work.insert(0, work)
+
     def drain(self) -> list[SubjectWork]:
         """Take everything that is left."""
         with self._lock:

@@ -39,6 +39,7 @@ from orchestrator.evidence.rundir import RunDirectory
 from orchestrator.images import ImageRef
 from orchestrator.model import RunVerdict
 from orchestrator.plan import VENDOR
+from orchestrator.report.text import visible
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.plan import MEMORY_SERVICE
 from orchestrator.runtimes.select import select_runtime
@@ -137,7 +138,25 @@ class _Run:
         if self.signals.stopping.is_set():
             return self.stopped()
         self.progress.close()
-        return finish_bundle(self.folder).exit_code
+        verdict = finish_bundle(self.folder)
+        self._tell_what_to_mend()
+        return verdict.exit_code
+
+    def _tell_what_to_mend(self) -> None:
+        """Say how to go on when trials met trouble that is not the memory's."""
+        causes: dict[str, str] = {}
+        for trial in self.folder.trials():
+            causes.pop(trial.trial_id, None)
+            if trial.error_kind == _INFRASTRUCTURE:
+                causes[trial.trial_id] = trial.cause
+        if causes:
+            first = visible(next(iter(causes.values())))
+            print(
+                f"memqual: {len(causes)} trials met trouble of the infrastructure, first: {first}\n"
+                f"Next step: mend that (`memqual doctor` looks at this machine), then continue "
+                f"with RESUME={self.run_id}",
+                file=sys.stderr,
+            )
 
     def stopped(self) -> int:
         """Say how to go on after a signal; return the exit code."""
@@ -160,7 +179,7 @@ class _Run:
         """Play the plan; whatever comes, nothing of the run is left afterwards."""
         self.signals.on_stop(self._close_lanes)
         # Ends what is being started: its owner then sees it fail, and stops.
-        self.signals.on_stop(lambda: sweep(runtime, self.run_id, self.progress))
+        self.signals.on_stop(lambda: sweep(runtime, self.run_id))
         try:
             spec = self._spec(images)
             first, report = self._preflight(runtime, spec, planned)
@@ -172,7 +191,13 @@ class _Run:
             self.log.info("cut_short", exc_info=True)
         finally:
             self._close_lanes()
-            sweep(runtime, self.run_id, self.progress)
+            self.signals.await_actions()
+            left = sweep(runtime, self.run_id)
+            if left:
+                more = f" (and {len(left) - 1} more)" if left[1:] else ""
+                self.progress.note(
+                    f"Left behind: {left[0]}{more}. Next step: mend that, then run `memqual gc`."
+                )
 
     def _preflight(
         self, runtime: Runtime, spec: StackSpec, planned: Manifest
@@ -182,9 +207,9 @@ class _Run:
         first = runtime.start(spec)
         try:
             report, describe = examine_stack(first, self.vendor, self.sink, self.run_id)
+            name = visible(f"{describe.name} {describe.version}")
             self.progress.note(
-                f"{describe.name} {describe.version}; isolation {report.isolation}; "
-                f"clock: {report.skew_detail}."
+                f"{name}; isolation {report.isolation}; clock: {report.skew_detail}."
             )
             memory = first.service(MEMORY_SERVICE)
             keep_manifest(self.folder, examined_manifest(planned, describe, report, memory))

@@ -26,16 +26,21 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
-        self._actions: list[Callable[[], None]] = []
+        self._actions: list[Callable[[], object]] = []
         self._before: dict[signal.Signals, signal._HANDLER] = {}
         self._acting: threading.Thread | None = None
 
-    def on_stop(self, action: Callable[[], None]) -> None:
+    def on_stop(self, action: Callable[[], object]) -> None:
         """Run this when a signal comes, after what was asked for before.
 
         What it raises as MemqualError is logged and does not keep the next action from running.
         """
         self._actions.append(action)
+
+    def await_actions(self) -> None:
+        """Wait, two minutes at most, until what a signal began has ended."""
+        if self._acting is not None:
+            self._acting.join(_CLEAN_UP_SECONDS)
 
     def __enter__(self) -> StopSignals:
         """Take the signals over."""
@@ -50,8 +55,7 @@ class StopSignals:
         trace: TracebackType | None,
     ) -> None:
         """Give the signals back, when what a signal began has ended."""
-        if self._acting is not None:
-            self._acting.join(_CLEAN_UP_SECONDS)
+        self.await_actions()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
