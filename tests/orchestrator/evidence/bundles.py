@@ -49,6 +49,7 @@ from orchestrator.suites.integrity.planned import planned_integrity
 from orchestrator.suites.integrity.reviewer import Reviewer
 from services.common.canonical import canonical_json
 from services.common.journal import ZERO_DIGEST, chain_digest
+from tests.orchestrator.scoring.mini_destination import MiniDestination
 from tests.orchestrator.scoring.mini_memory import MiniMemory, Naive, Null
 from tests.orchestrator.scoring.mini_rig import Evidence, MiniRig
 from tests.orchestrator.suites.integrity.contexts import rig_for
@@ -177,18 +178,16 @@ class StackEnds:
 class _BatchRig(MiniRig):
     """The mini rig on a batch of a plan."""
 
-    planned: Batch
-
     def play(self, batch: Batch) -> Evidence:
         self.batch = batch
         (self.member,) = batch.members
-        self.settings = settings_of(self.member)
+        self.destination = MiniDestination(settings_of(self.member))
         return self.run()
 
 
 def evidence_of(batch: Batch, memory: MiniMemory, stack_id: str, ends: StackEnds) -> Evidence:
     """A batch, played, with its trace and journal in their stack's numbering."""
-    played = _BatchRig(batch.cell, memory).play(batch)
+    played = _BatchRig(batch.cell, memory=memory).play(batch)
     shift = ends.trace + TRACE_GAP
     for record in played.trace:
         record.sequence += shift
