@@ -53,6 +53,7 @@ _WAKES_MAX = 6
 """Wake-ups after the lease's end: more than declared uncertain answers may need."""
 
 _WAKE_PAUSE_SECONDS = 0.1
+_WAKE_PAUSE_SECONDS_MAX = 2.0
 _BEHIND_NS = 3_600 * NS
 
 
@@ -229,9 +230,10 @@ class _Run:
 
     def _wake_until_settled(self, phase: str, wakes: int = _WAKES_MAX) -> None:
         """Wake the host until nothing waits any more, a bounded number of times."""
+        pause_seconds = _WAKE_PAUSE_SECONDS
         for wake in range(wakes):
             if wake:
-                time.sleep(_WAKE_PAUSE_SECONDS)
+                time.sleep(pause_seconds)
             self.rig.wake(new_life=False)
             snapshot = self.rig.settle(phase)
             self.seen.snapshots.append(snapshot)
@@ -239,8 +241,12 @@ class _Run:
                 message_from_json(text, agent_pb2.WorkflowStatus, "status")
                 for text in snapshot.status_json
             ]
-            if all(one.state != agent_pb2.WORKFLOW_STATE_PARKED for one in statuses):
+            parked = [one for one in statuses if one.state == agent_pb2.WORKFLOW_STATE_PARKED]
+            if not parked:
                 return
+            # A memory that asks for time gets it, within bounds.
+            asked_seconds = max(one.wait_remaining_ms for one in parked) / 1_000
+            pause_seconds = min(max(asked_seconds, _WAKE_PAUSE_SECONDS), _WAKE_PAUSE_SECONDS_MAX)
 
     def _late(self, fate: Fate, point: str) -> None:
         """Deliver now what was kept for this point, if this is the cell's point."""
