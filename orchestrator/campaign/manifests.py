@@ -7,7 +7,7 @@ same plan and the same memory, or it is refused (DESIGN §7, §8).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from memqual.v1 import vendor_pb2
@@ -39,6 +39,7 @@ _EXPECTED_FILE = "expected-cells.json"
 _PINNED = ("grpcio", "protobuf", "langgraph", "langgraph-checkpoint-sqlite", "libfaketime")
 _PLANNED_FIELDS = ("runtime", "subject_source", "vendor_json")
 _EXAMINED_FIELDS = ("images", "subject_name", "subject_version")
+_SUBJECT_IMAGE = "subject"
 
 
 def planned_manifest(
@@ -140,12 +141,12 @@ def keep_manifest(folder: RunDirectory, now: Manifest) -> None:
     before = folder.read_model(_FILE, Manifest)
     whole = _is_examined(before) and _is_examined(now)
     fields = (*_PLANNED_FIELDS, *_EXAMINED_FIELDS) if whole else _PLANNED_FIELDS
-    changed: Sequence[str] = [
-        name for name in fields if getattr(before, name) != getattr(now, name)
-    ]
+    changed = {name for name in fields if getattr(before, name) != getattr(now, name)}
+    if _of_recipes(before) != _of_recipes(now):
+        changed.add("images")
     if changed:
         raise RunDirectoryError(
-            f"The run to resume differs in: {', '.join(changed)}.",
+            f"The run to resume differs in: {', '.join(sorted(changed))}.",
             next_step="Resume with the same memory, runtime and checkout, or start a new run.",
         )
     if _is_examined(now) and not _is_examined(before):
@@ -172,13 +173,18 @@ def _is_examined(manifest: Manifest) -> bool:
     return bool(manifest.describe_json)
 
 
+def _of_recipes(manifest: Manifest) -> list[ImageRecord]:
+    """The images that are known before the preflight."""
+    return [image for image in manifest.images if image.name != _SUBJECT_IMAGE]
+
+
 def _with_subject(
     images: tuple[ImageRecord, ...], memory: ServiceHandle
 ) -> tuple[ImageRecord, ...]:
     """The images with a vendor's own; that of a recipe is among them already."""
     if not memory.digest or any(image.digest == memory.digest for image in images):
         return images
-    return (*images, ImageRecord(name="subject", tag=memory.image, digest=memory.digest))
+    return (*images, ImageRecord(name=_SUBJECT_IMAGE, tag=memory.image, digest=memory.digest))
 
 
 def _source_of(vendor: VendorConfig | None) -> str:

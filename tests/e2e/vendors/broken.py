@@ -4,7 +4,7 @@
     python -m tests.e2e.vendors.broken --start never_healthy
 
 A memory with a broken method is healthy and right in everything else. `--after N` lets the first N
-calls of the method through.
+calls of the method through; with `--until FILE` nothing is broken any more once that file is there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -26,6 +27,8 @@ from services.common.settings import env
 from services.memory.process import Composition, MemorySettings, build
 
 HUGE_BYTES = 100_000_000
+# In pieces that are written, so that the kernel must find room for them.
+GORGE_BYTES, GORGE_TIMES = 1 << 24, 1 << 12
 # Longer than any deadline of the testbed.
 HANG_SECONDS = 600.0
 EXIT_CODE = 3
@@ -55,6 +58,11 @@ def _die_on_call(context: grpc.ServicerContext) -> bytes:
     raise AssertionError("the process has ended")
 
 
+def _gorge(context: grpc.ServicerContext) -> bytes:
+    kept = [b"\x01" * GORGE_BYTES for _ in range(GORGE_TIMES)]
+    return kept[0][:0]
+
+
 HOWS: dict[str, Callable[[grpc.ServicerContext], bytes]] = {
     "hang": _hang,
     # A length-delimited field that is cut off: no message of any kind.
@@ -63,6 +71,7 @@ HOWS: dict[str, Callable[[grpc.ServicerContext], bytes]] = {
     "huge": lambda context: b"\x00" * HUGE_BYTES,
     "refuse": _refuse,
     "die": _die_on_call,
+    "gorge": _gorge,
 }
 
 
@@ -136,7 +145,10 @@ def main() -> None:
     parser.add_argument("--method", help="the method that is broken")
     parser.add_argument("--how", choices=sorted(HOWS), default="hang")
     parser.add_argument("--after", type=int, default=0, help="calls that go well before")
+    parser.add_argument("--until", type=Path, help="file that mends everything")
     options = parser.parse_args()
+    if options.until is not None and options.until.exists():
+        options.start, options.method = "well", None
     if options.start == "dies":
         _die()
     _serve(options)
