@@ -9,7 +9,14 @@ from collections.abc import Sequence
 
 from services.memory.records.store import sql_list
 
-__all__ = ["ANCESTORS_MAX", "add_edges", "ancestor_ids", "ancestors", "descendants"]
+__all__ = [
+    "ANCESTORS_MAX",
+    "add_edges",
+    "ancestor_ids",
+    "ancestors",
+    "declared_parents",
+    "descendants",
+]
 
 ANCESTORS_MAX = 1_000
 _CHUNK = 500
@@ -25,6 +32,17 @@ def add_edges(
         [(child, position, parent, known) for position, (parent, known) in enumerate(parents)],
     )
     conn.execute("UPDATE mem_records SET parents = ? WHERE row = ?", (len(parents), child))
+
+
+def declared_parents(conn: sqlite3.Connection, row: int) -> tuple[int, ...]:
+    """Rows of the parents that the caller named, in his order."""
+    return tuple(
+        parent
+        for (parent,) in conn.execute(
+            "SELECT parent FROM mem_edges WHERE child = ? AND declared = 1 ORDER BY position",
+            (row,),
+        )
+    )
 
 
 def ancestors(conn: sqlite3.Connection, row: int) -> list[int]:

@@ -22,7 +22,7 @@ __all__ = ["Writing"]
 
 _SAME = (
     "SELECT row FROM mem_records WHERE circle_id = ? AND statement = ? AND kind = ?"
-    " AND source_type = ? AND source_binding = ? AND {} ORDER BY row DESC LIMIT 1"
+    " AND source_type = ? AND source_binding = ? AND {} ORDER BY row DESC LIMIT 20"
 )
 _SAME_KEPT = _SAME.format("content IS NOT NULL")
 _SAME_REJECTED = _SAME.format("state = 'rejected'")
@@ -43,9 +43,10 @@ class Writing:
         attested = self._policy.attests(observation.source)
         with self._desk.database.transaction() as conn:
             place = places.make_place(conn, observation.scope)
-            known = self._same(conn, place, offer.draft, _SAME_KEPT)
-            if known is not None and not (attested and known.standing.state is not State.ACTIVE):
-                return self._repeat(conn, known)
+            for row in self._same(conn, place, offer.draft, _SAME_KEPT)[:1]:
+                known = store.load(conn, row)
+                if known.standing.state is State.ACTIVE or not attested:
+                    return self._repeat(conn, known)
             followed = flow.follow(conn, place, offer.asked)
             if followed.forgotten and not attested:
                 return self._refuse_forgotten(conn, place, offer, followed.forgotten[0])
@@ -67,8 +68,8 @@ class Writing:
                 self._desk.visible(conn, derivation.scope, parent_id)
                 for parent_id in dict.fromkeys(derivation.parent_ids)
             ]
-            place = places.make_place(conn, derivation.scope)
             if offer.refusal is None:
+                place = places.make_place(conn, derivation.scope)
                 return self._derive(conn, place, offer, parents)
         return self._reject(offer, offer.refusal)
 
@@ -76,17 +77,16 @@ class Writing:
         self, conn: sqlite3.Connection, place: Place, offer: Offer, parents: Sequence[Stored]
     ) -> Admitted:
         draft = offer.draft
-        known = self._same(conn, place, draft, _SAME_KEPT)
-        declared = tuple(parent.record.record_id for parent in parents)
-        if known is not None and known.record.parent_ids[: len(declared)] == declared:
-            return self._repeat(conn, known)
+        rows = tuple(parent.row for parent in parents)
+        for row in self._same(conn, place, draft, _SAME_KEPT):
+            if lineage.declared_parents(conn, row) == rows:
+                return self._repeat(conn, store.load(conn, row))
         followed = flow.follow(conn, place, offer.asked)
         # What is made out of a text that is gone for good would only bring it back.
         gone = [parent.row for parent in parents if self._policy.gone(parent.record)]
         forgotten = (*followed.forgotten, *gone)
         if forgotten:
             return self._refuse_forgotten(conn, place, offer, forgotten[0])
-        rows = tuple(parent.row for parent in parents)
         said = offers.said_by([parent.record.content or "" for parent in parents])
         standing = self._policy.admit_derived(
             draft.kind,
@@ -104,20 +104,17 @@ class Writing:
             return Admitted("", refusal)
         with self._desk.database.transaction() as conn:
             place = places.make_place(conn, offer.draft.scope)
-            known = self._same(conn, place, offer.draft, _SAME_REJECTED)
-            if known is not None:
-                return self._repeat(conn, known)
+            for row in self._same(conn, place, offer.draft, _SAME_REJECTED)[:1]:
+                return self._repeat(conn, store.load(conn, row))
             return self._keep(conn, place, offer, refusal)
 
-    def _same(
-        self, conn: sqlite3.Connection, place: Place, draft: Draft, select: str
-    ) -> Stored | None:
-        """The latest record that says the same, from the same kind of source, in this circle."""
+    def _same(self, conn: sqlite3.Connection, place: Place, draft: Draft, select: str) -> list[int]:
+        """Records that say the same, from the same kind of source, in this circle; latest first."""
         source = draft.source
-        row = conn.execute(
+        found = conn.execute(
             select, (place.circle_id, draft.statement, draft.kind, source.type, source.binding)
-        ).fetchone()
-        return None if row is None else store.load(conn, row[0])
+        )
+        return [row for (row,) in found]
 
     def _repeat(self, conn: sqlite3.Connection, known: Stored) -> Admitted:
         """Saying it again adds no record and no weight."""

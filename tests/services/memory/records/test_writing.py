@@ -208,6 +208,9 @@ def test_the_same_derivation_twice_is_one_record(memory: Memory) -> None:
     child = memory.derive(f"Summary: {FACT}", parent.record_id)
     assert memory.derive(f"Summary: {FACT}", parent.record_id).record_id == child.record_id
     assert memory.derive(f"Summary: {FACT}", other.record_id).record_id != child.record_id
+    both = memory.derive(f"Summary: {FACT}", parent.record_id, other.record_id)
+    assert both.record_id != child.record_id
+    assert memory.derive(f"Summary: {FACT}", parent.record_id).record_id == child.record_id
 
 
 def test_a_thousand_parents_are_one_lineage(memory: Memory) -> None:
@@ -272,6 +275,13 @@ def test_a_derivation_with_a_secret_is_refused(memory: Memory) -> None:
     assert memory.derive(SECRET, parent.record_id).standing.state is State.REJECTED
     refused = memory.derive(f"Summary: {FACT}", parent.record_id, method=SECRET)
     assert refused.standing.state is State.REJECTED
+    scope = Scope("n", "alice", purpose=SECRET)
+    traceless = memory.derive(f"Summary: {FACT}", parent.record_id, scope=scope)
+    assert (traceless.record_id, traceless.standing.state) == ("", State.REJECTED)
+    memory.database.close()
+    for file in memory.folder.iterdir():
+        assert b"hunter22" not in file.read_bytes()
+    memory.open()
 
 
 def test_ids_depend_on_the_order_of_calls_only(memory: Memory) -> None:
