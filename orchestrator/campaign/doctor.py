@@ -28,7 +28,7 @@ from orchestrator.campaign.doctor_machine import (
     check_state_folder,
 )
 from orchestrator.model import RunVerdict
-from orchestrator.report.text import visible
+from orchestrator.report.text import say, visible
 
 __all__ = ["Diagnosis", "diagnose", "examine"]
 
@@ -62,7 +62,7 @@ def examine(*, json_output: bool) -> int:
         findings = [asdict(finding) for finding in diagnosis.findings]
         runtimes = list(diagnosis.runtimes)
         value = {"ready": bool(runtimes), "runtimes": runtimes, "findings": findings}
-        print(json.dumps(value, indent=1, ensure_ascii=False))
+        say(json.dumps(value, indent=1))
     else:
         _print(diagnosis)
     return _READY if diagnosis.runtimes else _NOT_READY
@@ -101,10 +101,10 @@ def _can(needed: Sequence[Finding]) -> bool:
 
 def _print(diagnosis: Diagnosis) -> None:
     for finding in diagnosis.findings:
-        print(f"{finding.state.value:<8} {finding.name:<18} {visible(finding.detail)}")
+        say(f"{finding.state.value:<8} {finding.name:<18} {visible(finding.detail)}")
         if finding.next_step:
-            print(f"{'':<8} {'':<18} next step: {visible(finding.next_step)}")
+            say(f"{'':<8} {'':<18} next step: {visible(finding.next_step)}")
     if diagnosis.runtimes:
-        print(f"This machine can run the quick profile with: {', '.join(diagnosis.runtimes)}.")
+        say(f"This machine can run the quick profile with: {', '.join(diagnosis.runtimes)}.")
     else:
-        print("This machine cannot run the quick profile: mend what is missing above.")
+        say("This machine cannot run the quick profile: mend what is missing above.")

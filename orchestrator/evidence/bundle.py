@@ -113,7 +113,11 @@ class Bundle:
                 while raw := file.readline(LINE_BYTES_MAX + 1):
                     number += 1
                     if not raw.endswith(b"\n"):
-                        raise EvidenceError(f"{name} line {number} has no end.", next_step=ALTERED)
+                        raise EvidenceError(
+                            f"{name} line {number} has no end, or more than {LINE_BYTES_MAX} "
+                            "bytes.",
+                            next_step=ALTERED,
+                        )
                     yield raw[:-1].decode()
         except UnicodeDecodeError as error:
             raise EvidenceError(f"{name} line {number} is no text.", next_step=ALTERED) from error

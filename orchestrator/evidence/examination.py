@@ -11,7 +11,7 @@ from types import TracebackType
 
 from orchestrator.errors import MemqualError
 from orchestrator.evidence.bundle import ALTERED, OTHER_VERSION
-from orchestrator.report.text import counted, visible
+from orchestrator.report.text import counted, say, visible
 
 __all__ = ["Examination", "Problem"]
 
@@ -80,19 +80,19 @@ class Examination:
             told = f"not looked at: {visible(self.skipped)}"
         else:
             told = f"ok: {visible(self.looked_at)}"
-        print(f"{self.name:<12} {told}")
+        say(f"{self.name:<12} {told}")
         said = ""
         for problem in self.problems[:SHOWN_MAX]:
-            print(f"  {visible(problem.file)}: {visible(problem.cause, 1_000)}.")
+            say(f"  {visible(problem.file)}: {visible(problem.cause, 1_000)}.")
             if problem.next_step != said:
-                print(f"    next step: {visible(problem.next_step)}")
+                say(f"    next step: {visible(problem.next_step)}")
                 said = problem.next_step
         if self.problem_count > SHOWN_MAX:
-            print(f"  … and {self.problem_count - SHOWN_MAX} more problems")
+            say(f"  … and {self.problem_count - SHOWN_MAX} more problems")
         for note in self.notes[:SHOWN_MAX]:
-            print(f"  note: {visible(note, 1_000)}")
+            say(f"  note: {visible(note, 1_000)}")
         if len(self.notes) > SHOWN_MAX:
-            print(f"  … and {len(self.notes) - SHOWN_MAX} more notes")
+            say(f"  … and {len(self.notes) - SHOWN_MAX} more notes")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from orchestrator.evidence.slim import slim
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import ExpectedCells
-from orchestrator.report.text import counted, visible
+from orchestrator.report.text import counted, say, visible
 from orchestrator.scoring.batch import score_batch
 from orchestrator.scoring.run import Aggregate, aggregate
 from orchestrator.suites.integrity.evidence import raw_file_name
@@ -74,7 +74,7 @@ def rescore_bundle(path: Path) -> int:
         EvidenceError: trials.jsonl or expected-cells.json cannot be read.
     """
     bundle = Bundle(path)
-    print(f"Bundle {visible(path.name)}")
+    say(f"Bundle {visible(path.name)}")
     outcome = _Outcome()
     _tell_sums(bundle, outcome)
     expected = bundle.model("expected-cells.json", ExpectedCells)
@@ -132,7 +132,7 @@ def _rescore(
             _compare(outcome, kept, name, record)
     equal = outcome.equal - equal_before
     files = counted(len(names), "file")
-    print(f"{what}: {equal} of {counted(trials, 'trial')} in {files} came out byte for byte")
+    say(f"{what}: {equal} of {counted(trials, 'trial')} in {files} came out byte for byte")
 
 
 def _compare(outcome: _Outcome, kept: KeptTrials, name: str, record: TrialRecord) -> None:
@@ -186,9 +186,9 @@ def _add_up(
         outcome.differ(f"the trials cannot be added up: {error}")
         return None
     if data == json_bytes(result):
-        print("aggregate.json: came out byte for byte")
+        say("aggregate.json: came out byte for byte")
     else:
-        print("aggregate.json: differs")
+        say("aggregate.json: differs")
         outcome.differ(f"aggregate.json: {aggregate_differences(data, result)}")
     return result
 
@@ -209,17 +209,17 @@ def _conclude(outcome: _Outcome, result: Aggregate | None) -> int:
     _print_list("not recomputable, and so never equal", outcome.not_recomputable)
     _print_list("differences", outcome.differences, outcome.difference_count)
     if outcome.difference_count or outcome.not_recomputable or result is None:
-        print(
+        say(
             f"NOT EQUAL: {counted(outcome.difference_count, 'difference')}, "
             f"{len(outcome.not_recomputable)} not recomputable. "
             f"Recomputed verdict: {'none' if result is None else result.verdict.value}."
         )
-        print(
+        say(
             "Next step: `memqual verify` names what was altered; another version's rules are at "
             "the commit in manifest.json."
         )
         return _DIFFERENT
-    print(f"EQUAL: {counted(outcome.equal, 'trial')} and the aggregate: {result.verdict.value}.")
+    say(f"EQUAL: {counted(outcome.equal, 'trial')} and the aggregate: {result.verdict.value}.")
     return _EQUAL
 
 
@@ -227,8 +227,8 @@ def _print_list(title: str, lines: Sequence[str], count: int | None = None) -> N
     total = len(lines) if count is None else count
     if not total:
         return
-    print(f"{title} ({total}):")
+    say(f"{title} ({total}):")
     for line in lines[:SHOWN_MAX]:
-        print(f"  {visible(line, 1_000)}")
+        say(f"  {visible(line, 1_000)}")
     if total > SHOWN_MAX:
-        print(f"  … and {total - SHOWN_MAX} more")
+        say(f"  … and {total - SHOWN_MAX} more")

@@ -19,7 +19,7 @@ from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, TrialRecord
 from orchestrator.plan import ExpectedCells
-from orchestrator.report.text import counted, visible
+from orchestrator.report.text import counted, say, visible
 from orchestrator.scoring.run import Aggregate, aggregate, latest_records
 
 __all__ = ["verify_bundle"]
@@ -42,7 +42,7 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
         RunDirectoryError: There is no such folder.
     """
     bundle = Bundle(path)
-    print(f"Bundle {visible(path.name)}")
+    say(f"Bundle {visible(path.name)}")
     steps = [_check_sums(bundle)]
     steps[0].print()
     plan = Examination("plan")
@@ -63,9 +63,7 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
         steps.append(step)
     count = sum(step.problem_count for step in steps)
     if count or manifest is None or result is None:
-        print(
-            f"NOT VERIFIED: {counted(count, 'problem')}. No rate of this bundle can be relied on."
-        )
+        say(f"NOT VERIFIED: {counted(count, 'problem')}. No rate of this bundle can be relied on.")
         return _BROKEN
     _print_rates(manifest, result)
     return _HELD
@@ -124,9 +122,9 @@ def _check_totals(
 
 def _print_rates(manifest: Manifest, result: Aggregate) -> None:
     subject = f"{manifest.subject_name} {manifest.subject_version}".strip()
-    print(f"VERIFIED: {visible(subject)} is {result.verdict.value}")
+    say(f"VERIFIED: {visible(subject)} is {result.verdict.value}")
     for reason in result.reasons:
-        print(f"  {visible(reason)}")
+        say(f"  {visible(reason)}")
     for name, rate in result.rates.items():
-        print(f"  {visible(name):<16} {rate.text} passed")
-    print("The bundle is not signed: it is consistent, and its authorship is not claimed.")
+        say(f"  {visible(name):<16} {rate.text} passed")
+    say("The bundle is not signed: it is consistent, and its authorship is not claimed.")

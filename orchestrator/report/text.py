@@ -7,9 +7,10 @@ nobody reads another text than the one that was said.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
-__all__ = ["ELLIPSIS", "counted", "visible"]
+__all__ = ["ELLIPSIS", "counted", "say", "visible"]
 
 ELLIPSIS = "…"
 
@@ -53,6 +54,12 @@ def visible(text: object, limit: int = 400) -> str:
 def counted(count: int, noun: str) -> str:
     """A number with its noun: `1 problem`, `2 problems`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def say(text: str) -> None:
+    """Print a line; what the terminal's encoding lacks is printed as its code point."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, errors="backslashreplace").decode(encoding))
 
 
 def _hidden(character: str) -> bool:

@@ -211,6 +211,40 @@ def test_a_record_of_nobody_is_a_difference_and_no_crash(bundle: Path, capsys: P
     assert "control:\\u202eevil" in text
 
 
+def test_a_trial_that_two_files_hold_is_told(bundle: Path, capsys: Printed) -> None:
+    jobs = sorted((bundle / "integrity").iterdir())
+    jobs[1].write_bytes(jobs[0].read_bytes())
+    write_sums(bundle)
+    code, text = again(bundle, capsys)
+    assert code == DIFFERENT
+    assert f"integrity/{jobs[1].name} holds it, as another file does" in text
+
+
+def test_an_aggregate_that_is_missing_is_a_difference(bundle: Path, capsys: Printed) -> None:
+    (bundle / "aggregate.json").unlink()
+    write_sums(bundle)
+    code, text = again(bundle, capsys)
+    assert code == DIFFERENT
+    assert "  aggregate.json cannot be read: No such file or directory.\n" in text
+
+
+def test_trials_that_cannot_be_added_up_are_a_difference(bundle: Path, capsys: Printed) -> None:
+    """The evidence itself is of a control that does not exist."""
+    name = first_batch(bundle, "control:naive").batch.batch_id
+
+    def forge(one: dict[str, object]) -> None:
+        batch = one["batch"]
+        assert isinstance(batch, dict)
+        batch["subject"] = "control:\u202eevil"
+
+    edit_json(bundle / f"batches/{name}.json", forge)
+    write_sums(bundle)
+    code, text = again(bundle, capsys)
+    assert code == DIFFERENT
+    assert "the trials cannot be added up: 'control:" in text
+    assert "Recomputed verdict: none." in text
+
+
 def test_what_cannot_be_read_at_all_ends_with_its_cause(bundle: Path, tmp_path: Path) -> None:
     (bundle / "trials.jsonl").write_text("{}\n")
     with pytest.raises(EvidenceError, match=r"trials.jsonl line 1 is no trial record"):

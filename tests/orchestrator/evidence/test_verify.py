@@ -299,6 +299,60 @@ def test_orphans_are_named(bundle: Path, capsys: Printed) -> None:
     assert "journals: journals/notes.txt does not belong into a bundle." in problems(text)
 
 
+def test_a_trial_that_two_files_hold_is_named(bundle: Path, capsys: Printed) -> None:
+    jobs = sorted((bundle / "integrity").iterdir())
+    jobs[1].write_bytes(jobs[0].read_bytes())
+    write_sums(bundle)
+    code, text = verify(bundle, capsys)
+    assert code == BROKEN
+    told = problems(text)
+    assert f"integrity/{jobs[1].name}: is of job {jobs[0].stem}." in told
+    assert any(f"which integrity/{jobs[0].name} holds, too" in line for line in told)
+
+
+@pytest.mark.parametrize("span", [{"first": 0, "last": 3}, {"first": 5, "last": 1}])
+def test_a_span_that_is_none_is_named(bundle: Path, capsys: Printed, span: dict[str, int]) -> None:
+    name = first_batch(bundle).batch.batch_id
+    edit_json(bundle / f"batches/{name}.json", lambda one: one.update(trace=span))
+    write_sums(bundle)
+    code, text = verify(bundle, capsys)
+    assert code == BROKEN
+    wanted = f"traces/{name}.jsonl: its batch declares a span {span['first']}..{span['last']} that"
+    assert any(line.startswith(wanted) for line in problems(text))
+
+
+def test_a_batch_under_another_name_is_named(bundle: Path, capsys: Printed) -> None:
+    name = first_batch(bundle).batch.batch_id
+    for folder, suffix in (("batches", "json"), ("traces", "jsonl"), ("journals", "jsonl")):
+        (bundle / folder / f"{name}.{suffix}").rename(bundle / folder / f"b0.{suffix}")
+    write_sums(bundle)
+    code, text = verify(bundle, capsys)
+    assert code == BROKEN
+    assert f"batches/b0.json: batches/b0.json is of batch {name}." in problems(text)
+
+
+def test_a_plan_that_names_a_trial_twice(bundle: Path, capsys: Printed) -> None:
+    edit_json(
+        bundle / "expected-cells.json",
+        lambda one: one["trials"].append(one["trials"][0]),  # type: ignore[attr-defined,index]  # JSON
+    )
+    write_sums(bundle)
+    code, text = verify(bundle, capsys)
+    assert code == BROKEN
+    assert "expected-cells.json: names a trial twice." in problems(text)
+
+
+def test_a_file_beyond_every_bound_is_not_read(
+    bundle: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.evidence.bundle.DOCUMENT_BYTES_MAX", 10)
+    monkeypatch.setattr("orchestrator.evidence.bundle.LINE_BYTES_MAX", 10)
+    code, text = verify(bundle, capsys)
+    assert code == BROKEN
+    assert "manifest.json: manifest.json has more than 10 bytes." in problems(text)
+    assert "trials.jsonl: trials.jsonl line 1 has no end, or more than 10 bytes." in problems(text)
+
+
 def test_no_bundle_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError) as caught:
         verify_bundle(tmp_path / "nothing")

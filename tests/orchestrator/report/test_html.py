@@ -247,6 +247,39 @@ def test_safety_and_utility_stand_apart_and_vendor_reported_is_labelled() -> Non
     assert "FCR 1/2 (coverage 2/2) C D, F" in told
 
 
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        (Verdict.NOT_RUN, "∅ N/A N/R coverage 0/1 ∅ N/A N/R coverage 0/1"),
+        (Verdict.ERROR, "! N/A not evaluated coverage 0/1 ! N/A not evaluated coverage 0/1"),
+    ],
+)
+def test_a_category_without_a_verdict_has_no_rate(verdict: Verdict, told: str) -> None:
+    cell = Cell(suite=Suite.INTEGRITY, arm=Arm.MEMORY, case="L")
+    open_check = Check(
+        check_id="integrity.L.safety",
+        requirement_id="INT-L-2",
+        paper_property="MIB category L",
+        outcome=CheckOutcome.NOT_EVALUATED,
+    )
+    trial = failing(cell, verdict=verdict, checks=(open_check,))
+    shown = section(rendered([trial]), "integrity")
+    assert told in shown
+    assert "0 of 0 evaluated checks" in shown
+
+
+def test_a_control_of_another_version_is_said_to_be_unknown() -> None:
+    trial = passing("control:tomorrow", cells=[cell_at(CapabilityVariant.NONE)])[0]
+    unable = failing(
+        subject="control:naive", verdict=Verdict.NOT_RUN, subtype=NotRunSubtype.PLATFORM
+    )
+    result = aggregate([unable], planned([unable]))
+    html = render_html(manifest(), result, [trial, unable])
+    told = section(html, "controls")
+    assert "control:tomorrow 1 cell unknown to this version 1 PASS" in told
+    assert "1 cell must fail 1 N/R ∅ N/R" in told
+
+
 def test_controls_show_what_they_must_and_what_they_came_to() -> None:
     cells = [cell_at(CapabilityVariant.NONE)]
     trials = [

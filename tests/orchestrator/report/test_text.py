@@ -1,5 +1,7 @@
 """Foreign text is seen as it is, whatever is in it."""
 
+import io
+import sys
 import unicodedata
 from xml.etree import ElementTree
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.text import ELLIPSIS, counted, visible
+from orchestrator.report.text import ELLIPSIS, counted, say, visible
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,16 @@ def test_a_long_text_ends_with_an_ellipsis() -> None:
     assert visible("abc\x00", limit=10) == "abc" + ELLIPSIS
     assert visible("abc\x00", limit=11) == "abc⟨U+0000⟩"
     assert visible("abc", limit=0) == ""
+
+
+def test_a_terminal_without_the_character_is_told_its_code_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="cp1252"))
+    say("é ⟨U+202E⟩ 記")
+    sys.stdout.flush()
+    assert written.getvalue().decode("cp1252").rstrip() == r"é \u27e8U+202E\u27e9 \u8a18"
 
 
 def test_nouns_have_a_number() -> None:
