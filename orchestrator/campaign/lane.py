@@ -232,4 +232,4 @@ def declaration(session: Session, stack: Stack) -> vendor_pb2.DescribeResponse:
     try:
         return session.memory.vendor.Describe(vendor_pb2.DescribeRequest())
     except grpc.RpcError as error:
-        raise silent_memory(stack, "Describe", error) from error
+        raise silent_memory(stack, "Describe", cause_of(error)) from error

@@ -7,8 +7,6 @@ with subtype `platform`; nothing of it is ever a verdict on the memory.
 
 from __future__ import annotations
 
-import grpc
-
 from chaos.client import InterposerClient
 from chaos.errors import ChaosError
 from chaos.receipts import CLOCK_TOLERANCE_NS, ClockReceipt
@@ -21,6 +19,7 @@ from orchestrator.errors import PreflightError
 from orchestrator.model import Frozen
 from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
+from orchestrator.suites.continuity.clocks import SilentClock
 from orchestrator.suites.continuity.expiry import NS, jump_clock
 from orchestrator.vendors import LeaseMode, VendorConfig
 
@@ -88,10 +87,10 @@ def _skew(context: StackContext, vendor: VendorConfig | None) -> tuple[bool, str
         return False, "the memory's leases run on the monotonic clock, which no fault moves"
     try:
         receipt = jump_clock(context, "memory", _PROBE_JUMP_NS)
+    except SilentClock as error:
+        raise silent_memory(context.stack, "Now", error.reason) from error
     except ChaosError as error:
         return False, str(error)
-    except grpc.RpcError as error:
-        raise silent_memory(context.stack, "Now", error) from error
     assert isinstance(receipt, ClockReceipt)
     measured_ms = receipt.measured_skew_ns / 1e6
     took_hold = abs(receipt.measured_skew_ns - _PROBE_JUMP_NS) <= CLOCK_TOLERANCE_NS

@@ -28,19 +28,19 @@ def why_silent(stack: Stack, service: str) -> MemqualError | None:
     return None
 
 
-def silent_memory(stack: Stack, method: str, error: grpc.RpcError) -> MemqualError:
+def silent_memory(stack: Stack, method: str, reason: str) -> MemqualError:
     """The error for a memory that did not answer a call that every memory must answer.
 
     Args:
         stack: Its stack.
         method: Name of the method of VendorService.
-        error: What came in place of an answer.
+        reason: What came in place of an answer.
     """
     found = why_silent(stack, _MEMORY)
     if found is not None:
         return found
     return StackError(
-        f"The memory is healthy but does not answer VendorService.{method}: {cause_of(error)}.",
+        f"The memory is healthy but does not answer VendorService.{method}: {_bare(reason)}.",
         next_step="Serve memqual.v1.VendorService, every method of it, where MEMQUAL_LISTEN says.",
     )
 
@@ -53,5 +53,10 @@ def cause_of(error: Exception) -> str:
     details: Callable[[], str] | None = getattr(error, "details", None)
     if code is None or not callable(code):
         return f"{type(error).__name__}: {error}"
-    told = (details() or "").rstrip(".!") if details is not None else ""
+    told = _bare(details() or "") if details is not None else ""
     return f"{code().name}: {told}" if told else code().name
+
+
+def _bare(text: str) -> str:
+    """A sentence's words, to be put into another one."""
+    return text.rstrip(".! ")

@@ -171,6 +171,7 @@ def verdicts_of(folder: Path) -> dict[str, str]:
 
 
 def expect(ended: Ended, code: int, words: Sequence[str]) -> None:
-    """Check how a command ended: its exit code, and that it said all of this."""
-    missing = [text for text in words if text not in ended.said]
+    """Check how a command ended: its exit code, and that it said all of this, however wrapped."""
+    said = " ".join(ended.said.split())
+    missing = [text for text in words if text not in said]
     assert (ended.code, missing) == (code, []), ended.said

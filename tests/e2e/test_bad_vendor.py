@@ -227,7 +227,9 @@ def test_a_memory_that_stops_telling_the_time_later_spoils_trials_and_not_the_ru
 ) -> None:
     vendor = bench.vendor("--method", "Now", "--how", "hang", "--after", "4")
     ended = bench.qualify("--vendor", str(vendor))
-    expect(ended, INCOMPLETE, ["does not answer VendorService.Now", "Next step", "RESUME="])
+    expect(ended, INCOMPLETE, ["INCOMPLETE", "the memory does not answer VendorService.Now"])
+    found = trials_of(bench.run_folders()[0])
+    assert {(trial.verdict.value, trial.error_kind) for trial in found} == {("ERROR", "trial")}
     assert bench.left() == []
 
 

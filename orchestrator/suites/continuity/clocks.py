@@ -9,12 +9,24 @@ from __future__ import annotations
 import grpc
 
 from chaos.client import InterposerClient
-from memqual.v1 import vendor_pb2
-from orchestrator.errors import StackError
+from chaos.errors import ChaosError
+from memqual.v1 import common_pb2, vendor_pb2
 from orchestrator.model import Frozen
 from orchestrator.session import Session
 
-__all__ = ["ClockMark", "mark_memory_clock"]
+__all__ = ["ClockMark", "SilentClock", "mark_memory_clock", "read_memory_clock"]
+
+
+class SilentClock(ChaosError):
+    """The memory does not answer Now, so that nothing can be said of its leases.
+
+    Attributes:
+        reason: What came in place of an answer.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the memory does not answer VendorService.Now: {reason}")
+        self.reason = reason
 
 
 class ClockMark(Frozen):
@@ -37,25 +49,31 @@ def mark_memory_clock(session: Session, interposer: InterposerClient) -> ClockMa
     """Read the memory's clocks and keep the reading in the trace.
 
     Raises:
-        StackError: The memory does not answer Now.
+        SilentClock: The memory does not answer Now.
     """
     asked = interposer.statistics().monotonic_ns
-    try:
-        answer = session.memory.vendor.Now(vendor_pb2.NowRequest())
-    except grpc.RpcError as error:
-        raise StackError(
-            f"The memory does not answer VendorService.Now: {error.code().name}.",
-            next_step="See the memory's log in the run folder; every memory must serve Now.",
-        ) from error
+    clock = read_memory_clock(session)
     answered = interposer.statistics().monotonic_ns
     reading = ClockMark(
-        wall_unix_ns=answer.clock.wall_unix_ns,
-        monotonic_ns=answer.clock.monotonic_ns,
+        wall_unix_ns=clock.wall_unix_ns,
+        monotonic_ns=clock.monotonic_ns,
         asked_mono_ns=asked,
         answered_mono_ns=answered,
     )
     interposer.mark({"kind": "memory_clock", "service": "memory", **_as_text(reading)})
     return reading
+
+
+def read_memory_clock(session: Session) -> common_pb2.ClockReading:
+    """What the memory says its clocks show.
+
+    Raises:
+        SilentClock: It does not answer.
+    """
+    try:
+        return session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
+    except grpc.RpcError as error:
+        raise SilentClock(f"{error.code().name}: {error.details()}") from error
 
 
 def _as_text(mark: ClockMark) -> dict[str, str]:

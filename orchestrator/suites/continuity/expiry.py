@@ -15,7 +15,7 @@ from memqual.v1 import destination_pb2, vendor_pb2
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 from orchestrator.model import ExpiryMode
-from orchestrator.suites.continuity.clocks import mark_memory_clock
+from orchestrator.suites.continuity.clocks import mark_memory_clock, read_memory_clock
 
 __all__ = ["jump_clock", "reach_lease_end"]
 
@@ -29,6 +29,7 @@ def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | N
 
     Raises:
         FaultNotPossible, ClockError: The memory's clock cannot be set here.
+        SilentClock: The memory does not answer Now.
         StackError: The memory's clock does not move, or its lease is longer than ten minutes.
     """
     lease_seconds = context.describe.limits.lease_seconds
@@ -52,6 +53,7 @@ def jump_clock(context: StackContext, service: str, jump_ns: int) -> FaultReceip
 
     Raises:
         FaultNotPossible, ClockError: It cannot be set here.
+        SilentClock: The memory does not answer Now.
     """
     fault = ClockJump(jump_ns, lambda: _clock(context, service))
     return fault.inject(context.stack.service(service)).lift()
@@ -86,5 +88,5 @@ def _clock(context: StackContext, service: str) -> ClockReading:
     if service == "destination":
         clock = session.destination_audit.ReadClock(destination_pb2.ReadClockRequest()).clock
     else:
-        clock = session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
+        clock = read_memory_clock(session)
     return ClockReading(wall_unix_ns=clock.wall_unix_ns, monotonic_ns=clock.monotonic_ns)
