@@ -95,20 +95,8 @@ def run_benchmarks(only: Sequence[str]) -> int:
             for left in sweep(bench.runtime, bench_id):
                 say(f"Left behind: {left}. Next step: mend that, then run `memqual gc`.")
             shutil.rmtree(records.root, ignore_errors=True)
-            report = BenchReport(
-                bench_id=bench_id,
-                started_unix_ns=started_ns,
-                version=metadata.version("memqual"),
-                system=platform.platform(),
-                python=platform.python_version(),
-                cpus=os.cpu_count() or 0,
-                runtime_reason=selection.reason,
-                results=tuple(results),
-            )
-            file = _RUNS / f"{bench_id}.json"
-            atomic_write_bytes(file, json_bytes(_with_reached(report)))
-            console.print(result_table(report))
-            say(f"Written: {file}")
+            if results:
+                _keep(bench, selection.reason, started_ns, results, console)
     return _INCOMPLETE if any(result.error for result in results) else 0
 
 
@@ -149,6 +137,26 @@ def _run(name: str, bench: Bench) -> BenchResult:
         measurements=tuple(measurements),
         error=error,
     )
+
+
+def _keep(
+    bench: Bench, reason: str, started_ns: int, results: Sequence[BenchResult], console: Console
+) -> None:
+    """Write and print what there is; after Ctrl-C that is what was finished before."""
+    report = BenchReport(
+        bench_id=bench.bench_id,
+        started_unix_ns=started_ns,
+        version=metadata.version("memqual"),
+        system=platform.platform(),
+        python=platform.python_version(),
+        cpus=os.cpu_count() or 0,
+        runtime_reason=reason,
+        results=tuple(results),
+    )
+    file = _RUNS / f"{bench.bench_id}.json"
+    atomic_write_bytes(file, json_bytes(_with_reached(report)))
+    console.print(result_table(report))
+    bench.say(f"Written: {file}")
 
 
 def _with_reached(report: BenchReport) -> object:
