@@ -66,8 +66,8 @@ def rescore_bundle(path: Path) -> int:
         path: Run folder.
 
     Returns:
-        0 when every record and the aggregate came out byte for byte, 3 otherwise. A trial that
-        cannot be recomputed is never equal.
+        0 when every record that counts and the aggregate came out byte for byte, 3 otherwise. A
+        trial that cannot be recomputed is never equal.
 
     Raises:
         RunDirectoryError: There is no such folder.
@@ -163,11 +163,19 @@ def _sort_out_the_rest(outcome: _Outcome, kept: KeptTrials) -> list[TrialRecord]
             outcome.not_recomputable.append(f"{trial_id}: {record.cause}")
         else:
             outcome.differ(f"{trial_id}: is {record.verdict.value}, and no raw file holds it")
+    # A FAIL counts whatever comes after it (DESIGN §7), and its evidence was replaced.
     outcome.not_recomputable += [
-        f"{record.trial_id}: an earlier record ({record.verdict.value}), whose evidence was "
-        "replaced when the trial was run again"
+        f"{record.trial_id}: a FAIL that counts; the trial was run again, which replaced its "
+        "evidence"
         for record in kept.superseded
+        if record.verdict is Verdict.FAIL
     ]
+    replaced = sum(record.verdict is not Verdict.FAIL for record in kept.superseded)
+    if replaced:
+        say(
+            f"note: {counted(replaced, 'earlier record')} of trials that were run again: their "
+            "evidence was replaced and they do not count"
+        )
     return left
 
 

@@ -47,6 +47,11 @@ def edit_record(root: Path, trial_id: str, **fields: object) -> None:
     write_sums(root)
 
 
+def with_verdict(line: str, verdict: str) -> str:
+    """A record of the same trial with another verdict."""
+    return TrialRecord.model_validate({**json.loads(line), "verdict": verdict}).model_dump_json()
+
+
 def test_a_whole_bundle_comes_out_byte_for_byte(whole: Path, capsys: Printed) -> None:
     before = {path: path.stat().st_mtime_ns for path in files_of(whole)}
     assert again(whole, capsys) == (
@@ -162,13 +167,29 @@ def test_a_trial_that_was_left_out_of_the_record_is_told(bundle: Path, capsys: P
     assert f"{trial}: batches/{batch.batch_id}.json holds it, trials.jsonl does not" in text
 
 
-def test_an_earlier_record_has_no_evidence_any_more(bundle: Path, capsys: Printed) -> None:
-    edit_lines(bundle / "trials.jsonl", lambda lines: [lines[0], *lines])
+@pytest.mark.parametrize("verdict", ["PASS", "ERROR", "N/R"])
+def test_an_earlier_record_that_does_not_count_is_told(
+    bundle: Path, capsys: Printed, verdict: str
+) -> None:
+    """A resumed run does again what was cut off, or what the infrastructure lost."""
+    edit_lines(bundle / "trials.jsonl", lambda lines: [with_verdict(lines[0], verdict), *lines])
+    write_sums(bundle)
+    code, text = again(bundle, capsys)
+    assert code == EQUAL
+    assert "note: 1 earlier record of trials that were run again: their evidence was" in text
+
+
+def test_an_earlier_failure_counts_and_cannot_be_recomputed(bundle: Path, capsys: Printed) -> None:
+    edit_lines(bundle / "trials.jsonl", lambda lines: [with_verdict(lines[0], "FAIL"), *lines])
+    records = [TrialRecord.model_validate_json(t) for t in (bundle / "trials.jsonl").open()]
+    result = aggregate(records, small_plan())
+    (bundle / "aggregate.json").write_bytes(json_bytes(result))
     write_sums(bundle)
     code, text = again(bundle, capsys)
     assert code == DIFFERENT
-    assert "an earlier record (PASS), whose evidence was replaced" in text
-    assert "NOT EQUAL: 0 differences, 1 not recomputable." in text
+    assert f"  {records[0].trial_id}: a FAIL that counts; the trial was run again" in text
+    assert "aggregate.json: came out byte for byte" in text
+    assert "NOT EQUAL: 0 differences, 1 not recomputable. Recomputed verdict: NOT_QUAL" in text
 
 
 def test_sums_that_do_not_fit_are_told_and_no_equality(bundle: Path, capsys: Printed) -> None:
