@@ -39,11 +39,13 @@ class LaneSettings:
         name: Name of the lane and of its stacks.
         spec: Template of its stacks; vendor and lease come from the work.
         skew: Whether this machine's preflight showed that clocks can be set.
+        mark: Ends every stack's name: a resumed run's stacks have journals of their own.
     """
 
     name: str
     spec: StackSpec
     skew: bool
+    mark: str = ""
 
 
 class Lane:
@@ -208,7 +210,7 @@ class Lane:
         self._stacks_made += 1
         spec = replace(
             self._settings.spec,
-            stack_id=f"{self._settings.name}{self._stacks_made}",
+            stack_id=f"{self._settings.name}{self._stacks_made}{self._settings.mark}",
             vendor=work.vendor,
             lease_seconds=work.lease_seconds,
             clock_skew=self._settings.skew,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -225,7 +226,7 @@ class _Run:
     ) -> None:
         queue = WorkQueue(plan.work)
         for number in range(self.options.stacks):
-            settings = LaneSettings(f"{'abcd'[number]}", spec, skew)
+            settings = LaneSettings("abcd"[number], spec, skew, f"-{secrets.token_hex(2)}")
             self.lanes.append(Lane(runtime, settings, self.sink, self.signals.stopping))
         # Batches do not mind that its clock was moved.
         self.lanes[0].adopt(first, VENDOR)
@@ -262,7 +263,7 @@ class _Run:
         lease = LONG_LEASE_SECONDS if self.vendor is None else self.vendor.lease.seconds
         return StackSpec(
             run_id=self.run_id,
-            stack_id="a0",
+            stack_id=f"a0-{secrets.token_hex(2)}",
             folder=self.folder.root / "logs",
             images=images,
             vendor=self.vendor,

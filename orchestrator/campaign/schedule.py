@@ -92,6 +92,7 @@ def schedule(
     """
     work: list[SubjectWork] = []
     batches = 0
+    done = frozenset(finished)
     for subject in (VENDOR, *CONTROLS):
         config = vendor if subject == VENDOR else control_config(subject)
         plans = _trials(profile, seed, subject)
@@ -105,7 +106,7 @@ def schedule(
             integrity_jobs(subject, records, reviewer)
         )
         for lease_seconds, jobs in by_lease.items():
-            left = [job for job in jobs if not set(job.trial_ids) <= set(finished)]
+            left = [job for job in jobs if not done.issuperset(job.trial_ids)]
             work += [
                 SubjectWork(subject, config, _asked_lease(config, lease_seconds), piece)
                 for piece in _pieces(left)

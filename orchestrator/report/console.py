@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import CONTROLS, VENDOR
+from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate
 
 __all__ = ["print_result"]
@@ -33,7 +34,7 @@ def print_result(
 ) -> None:
     """Print verdict, coverage and the first failures with the command that replays them."""
     console = Console(file=sys.stdout, highlight=False)
-    table = Table(title=f"{escape(manifest.subject_name)} · {manifest.profile} profile")
+    table = Table(title=f"{_shown(manifest.subject_name)} · {manifest.profile} profile")
     table.add_column("subject")
     for verdict in Verdict:
         table.add_column(verdict.value, justify="right")
@@ -54,8 +55,8 @@ def print_result(
     _print_failures(console, root, trials)
     console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
     for reason in result.reasons:
-        console.print(f"  {escape(reason)}")
-    console.print(f"Report: {escape(str(root / 'report.html'))}")
+        console.print(f"  {_shown(reason)}")
+    console.print(f"Report: {_shown(str(root / 'report.html'))}")
 
 
 def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord]) -> None:
@@ -65,8 +66,13 @@ def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord])
         if trial.subject == VENDOR and trial.verdict in (Verdict.FAIL, Verdict.ERROR)
     ]
     for trial in failed[:_FAILURES_SHOWN]:
-        console.print(f"  {trial.verdict.value} {escape(trial.trial_id)}")
-        console.print(f"    {escape(trial.cause)}")
-        console.print(f"    memqual replay {escape(str(root))} --trial '{escape(trial.trial_id)}'")
+        console.print(f"  {trial.verdict.value} {_shown(trial.trial_id)}")
+        console.print(f"    {_shown(trial.cause)}")
+        console.print(f"    memqual replay {_shown(str(root))} --trial '{_shown(trial.trial_id)}'")
     if len(failed) > _FAILURES_SHOWN:
         console.print(f"  … and {len(failed) - _FAILURES_SHOWN} more, all in report.html")
+
+
+def _shown(text: str) -> str:
+    """Foreign text for a terminal: every character seen, nothing taken for markup."""
+    return escape_markup(visible(text))

@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 import threading
 from pathlib import Path
+
+# Containers are tested on Linux alone; elsewhere this file is only read.
+UNIX = socket.AF_INET if sys.platform == "win32" else socket.AF_UNIX
 
 DEFAULT_SOCKET = "/var/run/docker.sock"
 CHUNK_BYTES = 65_536
@@ -25,7 +29,7 @@ class EngineRelay:
         self._engine = _engine_socket()
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener = socket.socket(UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(CONNECTIONS)
         threading.Thread(target=self._accept, daemon=True).start()
@@ -49,7 +53,7 @@ class EngineRelay:
         while True:
             try:
                 client, _ = self._listener.accept()
-                engine = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                engine = socket.socket(UNIX, socket.SOCK_STREAM)
                 engine.connect(self._engine)
             except OSError:
                 return
