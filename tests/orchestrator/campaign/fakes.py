@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import StackContext, SubjectWork
@@ -109,6 +110,20 @@ def work(*jobs: FakeJob, subject: str = VENDOR, lease_seconds: int = 120) -> Sub
     return SubjectWork(subject, vendor, lease_seconds, jobs)
 
 
+def _short(spec: StackSpec) -> str:
+    """A stack's name without the mark of the life that made it."""
+    return spec.stack_id.partition("-")[0]
+
+
+@dataclass(frozen=True)
+class FakeService:
+    """A service of which only the name is known."""
+
+    name: str
+    image: str = "module"
+    digest: str = ""
+
+
 class FakeStack:
     """A stack that says what was done to it."""
 
@@ -123,7 +138,7 @@ class FakeStack:
         self._close_error = close_error
 
     def replace_memory(self, vendor: VendorConfig | None) -> None:
-        self._log.append(f"swap {self.spec.stack_id} {vendor.name if vendor else 'reference'}")
+        self._log.append(f"swap {_short(self.spec)} {vendor.name if vendor else 'reference'}")
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         self._log.append(f"look at {', '.join(names)}")
@@ -132,10 +147,10 @@ class FakeStack:
         return IsolationReport(supported=False, reason="fake")
 
     def service(self, name: str) -> ServiceHandle:
-        raise AssertionError(name)
+        return cast(ServiceHandle, FakeService(name))
 
     def close(self) -> None:
-        self._log.append(f"close {self.spec.stack_id}")
+        self._log.append(f"close {_short(self.spec)}")
         if self._close_error is not None:
             raise self._close_error
 
@@ -164,7 +179,7 @@ class FakeRuntime:
 
     def start(self, spec: StackSpec) -> FakeStack:
         vendor = spec.vendor.name if spec.vendor else "reference"
-        self.log.append(f"start {spec.stack_id} {vendor} {spec.lease_seconds}")
+        self.log.append(f"start {_short(spec)} {vendor} {spec.lease_seconds}")
         if self.failures and (error := self.failures.pop(0)) is not None:
             raise error
         self.stacks.append(FakeStack(spec, self.log, self.close_error))
@@ -172,6 +187,7 @@ class FakeRuntime:
 
     def gc(self, scope: GcScope) -> GcReport:
         self.collected.append(scope)
+        self.log.append(f"gc {scope.run_id}")
         return GcReport(self.name, failed=self.gc_failed)
 
 
