@@ -10,7 +10,10 @@ import threading
 from pathlib import Path
 
 # Containers are tested on Linux alone; elsewhere this file is only read.
-UNIX = socket.AF_INET if sys.platform == "win32" else socket.AF_UNIX
+if sys.platform == "win32":
+    UNIX = socket.AF_INET
+else:
+    UNIX = socket.AF_UNIX
 
 DEFAULT_SOCKET = "/var/run/docker.sock"
 CHUNK_BYTES = 65_536
