@@ -52,6 +52,10 @@ __all__ = ["BatchResult", "carry_out"]
 _WAKES_MAX = 6
 """Wake-ups after the lease's end: more than declared uncertain answers may need."""
 
+_QUESTIONS_A_WAKE = 10
+"""Decisions that the host asks for in one wake-up (services.agent)."""
+
+_WAKES_BOUND = 16
 _WAKE_PAUSE_SECONDS = 0.1
 _WAKE_PAUSE_SECONDS_MAX = 2.0
 _BEHIND_NS = 3_600 * NS
@@ -226,7 +230,13 @@ class _Run:
         receipt = reach_lease_end(self.context, self.cell.expiry)
         if receipt is not None:
             self.seen.receipts.append(receipt)
-        self._wake_until_settled("expired")
+        self._wake_until_settled("expired", self._wakes_for_declared_bound())
+
+    def _wakes_for_declared_bound(self) -> int:
+        """Wake-ups in which a memory can reach the uncertain answers that it declares, bounded."""
+        declared = self.context.describe.limits.max_uncertain_queries
+        wanted = -(-declared // _QUESTIONS_A_WAKE) + 1
+        return min(max(_WAKES_MAX, wanted), _WAKES_BOUND)
 
     def _wake_until_settled(self, phase: str, wakes: int = _WAKES_MAX) -> None:
         """Wake the host until nothing waits any more, a bounded number of times."""
