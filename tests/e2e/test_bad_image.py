@@ -159,7 +159,7 @@ def test_want_of_memory_is_never_the_memorys_failure(
     vendor = _vendor(
         bench,
         broken_image,
-        *("--method", "RecordReceipt", "--how", "gorge"),
+        *("--method", "Begin", "--how", "gorge"),
         more="resources: {memory: 192m}\n",
     )
     ended = bench.qualify("--vendor", vendor)
