@@ -68,7 +68,10 @@ def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord])
     for trial in failed[:_FAILURES_SHOWN]:
         console.print(f"  {trial.verdict.value} {_shown(trial.trial_id)}")
         console.print(f"    {_shown(trial.cause)}")
-        console.print(f"    memqual replay {_shown(str(root))} --trial '{_shown(trial.trial_id)}'")
+        console.print(
+            f"    memqual replay {_shown(str(root))} --trial '{_shown(trial.trial_id)}'",
+            soft_wrap=True,
+        )
     if len(failed) > _FAILURES_SHOWN:
         console.print(f"  … and {len(failed) - _FAILURES_SHOWN} more, all in report.html")
 
