@@ -10,6 +10,7 @@ from orchestrator.campaign.console import progress_for
 from orchestrator.campaign.images import images_for
 from orchestrator.campaign.jobs import Job
 from orchestrator.campaign.lane import Lane, LaneSettings
+from orchestrator.campaign.logs import log_to
 from orchestrator.campaign.options import new_run_id
 from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.schedule import control_config, schedule
@@ -116,6 +117,8 @@ def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord
     with tempfile.TemporaryDirectory(prefix="memqual-replay-") as scratch:
         folder = RunDirectory.create(Path(scratch) / new_run_id())
         with folder:
+            log_to(folder.root / "logs" / "orchestrator.jsonl", run_id=folder.root.name)
+            progress.planned(len(job.trial_ids))
             keys = folder.root / "reviewer-keys.json"
             keys.write_text(reviewer.public_keys_json(), encoding="utf-8")
             spec = StackSpec(
