@@ -118,7 +118,7 @@ def _contradictions(
     if vendor is None or vendor.capabilities is None:
         return ()
     declared = {
-        vendor_pb2.Capability.Name(one.capability).removeprefix("CAPABILITY_").lower()
+        _name(one.capability)
         for one in describe.capabilities
         if one.status == vendor_pb2.CAPABILITY_STATUS_SUPPORTED
     }
@@ -126,4 +126,14 @@ def _contradictions(
     return tuple(
         [f"vendor.yaml claims {name}, Describe does not" for name in sorted(claimed - declared)]
         + [f"Describe claims {name}, vendor.yaml does not" for name in sorted(declared - claimed)]
+    )
+
+
+def _name(capability: int) -> str:
+    """As vendor.yaml writes it; a number of a later contract has no name here."""
+    value = vendor_pb2.Capability.DESCRIPTOR.values_by_number.get(capability)
+    return (
+        f"capability {capability}"
+        if value is None
+        else value.name.removeprefix("CAPABILITY_").lower()
     )

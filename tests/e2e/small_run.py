@@ -1,8 +1,9 @@
-"""`memqual` with few cells and no controls: what a test of bad input needs of a run, and no more.
+"""`memqual` with few cells: what a test of bad input needs of a run, and no more.
 
     MEMQUAL_TEST_CELLS=in_request/none,A python -m tests.e2e.small_run qualify --profile selftest …
 
-Each entry is a part of the id of a cell of the profile. Everything else is the command's own.
+Each entry is a part of the id of a cell of the profile. There are no controls, unless
+MEMQUAL_TEST_CONTROLS names them. Everything else is the command's own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from orchestrator.model import Profile
 from orchestrator.plan import TrialPlan
 
 CELLS_VARIABLE = "MEMQUAL_TEST_CELLS"
+CONTROLS_VARIABLE = "MEMQUAL_TEST_CONTROLS"
 
 _trials = schedule._trials
 
@@ -31,6 +33,7 @@ def _few_trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan
 
 
 if __name__ == "__main__":
-    for name, value in (("_trials", _few_trials), ("CONTROLS", ())):
+    controls = tuple(os.environ.get(CONTROLS_VARIABLE, "").split())
+    for name, value in (("_trials", _few_trials), ("CONTROLS", controls)):
         setattr(schedule, name, value)
     sys.exit(cli.main())

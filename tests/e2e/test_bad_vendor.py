@@ -6,6 +6,7 @@ being judged is never one (DESIGN §7, §9). Hanging ones wait out deadlines and
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,6 +170,9 @@ FAILS_SLOWLY = {
     "RecordReceipt is refused": Wrong(
         ("--method", "RecordReceipt", "--how", "refuse"), "in_request/idempotent", "NO ANSWER(13)"
     ),
+    "RecordReceipt is of a later contract": Wrong(
+        ("--method", "RecordReceipt", "--how", "odd"), "after_receipt/none", "without a disposition"
+    ),
     "RecordQuery hangs": Wrong(
         ("--method", "RecordQuery", "--how", "hang"), "in_request/query_fenced", "NO ANSWER(4)"
     ),
@@ -231,6 +235,16 @@ def test_a_memory_that_stops_telling_the_time_later_spoils_trials_and_not_the_ru
     found = trials_of(bench.run_folders()[0])
     assert {(trial.verdict.value, trial.error_kind) for trial in found} == {("ERROR", "trial")}
     assert bench.left() == []
+
+
+@pytest.mark.nightly
+def test_a_declaration_of_a_later_contract_is_read_as_far_as_it_is_known(bench: Bench) -> None:
+    vendor = bench.vendor("--method", "Describe", "--how", "odd")
+    vendor.write_text(f"{vendor.read_text()}capabilities: [continuity]\n")
+    expect(bench.qualify("--vendor", str(vendor)), 0, ["QUALIFIED"])
+    (run,) = bench.run_folders()
+    findings = json.loads((run / "manifest.json").read_bytes())["findings"]
+    assert "Describe claims capability 99, vendor.yaml does not" in findings
 
 
 UNUSABLE = {

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from memqual.v1 import continuity_pb2, memory_pb2, vendor_pb2
 from services.common import logging, settings
 from services.common.settings import env
 from services.memory.process import Composition, MemorySettings, build
@@ -75,12 +77,34 @@ HOWS: dict[str, Callable[[grpc.ServicerContext], bytes]] = {
 }
 
 
+UNKNOWN: Any = 99
+"""A number that no enumeration of the contract has: a vendor of a later contract may send it."""
+
+ODD_ENDS: dict[str, Message] = {
+    "Describe": vendor_pb2.DescribeResponse(
+        lease_clock=UNKNOWN,
+        scored_surfaces=[UNKNOWN],
+        capabilities=[
+            vendor_pb2.CapabilityDeclaration(
+                capability=UNKNOWN, status=vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+            ),
+            vendor_pb2.CapabilityDeclaration(
+                capability=vendor_pb2.CAPABILITY_NARRATIVE, status=UNKNOWN, enforcement=UNKNOWN
+            ),
+        ],
+    ),
+    "Write": memory_pb2.WriteResponse(admission=memory_pb2.Admission(state=UNKNOWN, trust=UNKNOWN)),
+    "RecordReceipt": continuity_pb2.RecordReceiptResponse(disposition=UNKNOWN),
+}
+"""What makes an answer odd when it stands behind the right one: messages merge."""
+
+
 class _Breaks(grpc.ServerInterceptor):
     """Answers one method in a way of its own, from its call number `after` + 1 on."""
 
     def __init__(self, method: str, how: str, after: int) -> None:
         self._method = method
-        self._answer = HOWS[how]
+        self._answer = HOWS.get(how)
         self._after = after
         self._calls = itertools.count()
 
@@ -91,15 +115,29 @@ class _Breaks(grpc.ServerInterceptor):
         if next(self._calls) < self._after:
             return handler
 
+        if self._answer is None:
+            return _with_odd_end(handler, self._method)
+        answer = self._answer
+
         def one(request: bytes, context: grpc.ServicerContext) -> bytes:
-            return self._answer(context)
+            return answer(context)
 
         def many(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-            yield self._answer(context)
+            yield answer(context)
 
         if handler is not None and handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(many)
         return grpc.unary_unary_rpc_method_handler(one)
+
+
+def _with_odd_end(handler: Any, method: str) -> Any:
+    """The right answers of a unary method, each with an odd end."""
+
+    def one(request: bytes, context: grpc.ServicerContext) -> bytes:
+        answer = handler.unary_unary(handler.request_deserializer(request), context)
+        return bytes(handler.response_serializer(answer)) + ODD_ENDS[method].SerializeToString()
+
+    return grpc.unary_unary_rpc_method_handler(one)
 
 
 def _serve(options: argparse.Namespace) -> None:
@@ -143,7 +181,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=0.0, help="life of dies_soon")
     parser.add_argument("--method", help="the method that is broken")
-    parser.add_argument("--how", choices=sorted(HOWS), default="hang")
+    parser.add_argument("--how", choices=[*sorted(HOWS), "odd"], default="hang")
     parser.add_argument("--after", type=int, default=0, help="calls that go well before")
     parser.add_argument("--until", type=Path, help="file that mends everything")
     options = parser.parse_args()
