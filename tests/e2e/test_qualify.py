@@ -61,7 +61,7 @@ def test_the_reference_qualifies_on_containers_and_its_bundle_holds(tmp_path: Pa
     assert again.returncode == 0, again.stdout + again.stderr
 
     engine = docker.from_env()
-    label: dict[str, object] = {"label": f"memqual.run={run.name}"}
+    label: dict[str, str | list[str] | bool] = {"label": f"memqual.run={run.name}"}
     left = (
         engine.containers.list(all=True, filters=label),
         engine.networks.list(filters=label),
