@@ -1,7 +1,8 @@
 """SIGKILL of the orchestrator at any moment: gc leaves nothing, and RESUME ends as if uncut.
 
-Twenty kills with each runtime, at moments that a seed gives, over the whole length of a run: images,
-first stack, batches, swaps of the memory, the bundle. MEMQUAL_TEST_KILLS asks for fewer.
+Twenty kills with each runtime, at moments that a seed gives, over the whole length of a run: before
+and during the first stack's start, in batches, in swaps of the memory. A moment is a state of the
+run and a delay, so that it means the same on a slow machine. MEMQUAL_TEST_KILLS asks for fewer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import docker
 import pytest
 
 from services.common.platform import kill_process
-from tests.e2e.runs import Bench, Ended, expect, finish, trials_of, verdicts_of
+from tests.e2e.runs import Bench, await_that, expect, finish, trials_of, verdicts_of
 from tests.e2e.small_run import CONTROLS_VARIABLE
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
@@ -38,16 +39,29 @@ RUNTIMES = [
 
 
 @dataclass(frozen=True)
-class Uncut:
-    """A run that nobody cut.
+class Moment:
+    """When the orchestrator is killed.
 
     Attributes:
-        verdicts: By trial id.
-        seconds: How long it took.
+        trials: So many trials are kept; -1: its folder is made; -2: it was just started.
+        delay_seconds: So much later.
     """
 
-    verdicts: dict[str, str]
-    seconds: float
+    trials: int
+    delay_seconds: float
+
+    @classmethod
+    def draw(cls, number: int, whole: int) -> Moment:
+        """The moment of one kill; one in ten is before there is a folder."""
+        chance = random.Random(f"{SEED}:{number}")
+        stage = chance.random()
+        trials = -2 if stage < 0.1 else -1 if stage < 0.3 else chance.randrange(whole)
+        return cls(trials, chance.uniform(0.0, 3.0 if trials < 0 else 1.5))
+
+    def has_come(self, bench: Bench) -> bool:
+        """Whether the run is there, but for the delay."""
+        kept = [len(trials_of(run)) for run in bench.run_folders()]
+        return self.trials == -2 or max(kept, default=-2) >= max(self.trials, 0)
 
 
 def _bench(folder: Path, runtime: str) -> Bench:
@@ -60,59 +74,55 @@ def runtime(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def uncut(runtime: str, tmp_path_factory: pytest.TempPathFactory) -> Uncut:
+def uncut(runtime: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The verdict of every trial of a run that nobody cut."""
     bench = _bench(tmp_path_factory.mktemp("uncut"), runtime)
-    ended = bench.qualify()
-    expect(ended, 0, ["QUALIFIED"])
-    return Uncut(verdicts_of(bench.run_folders()[0]), ended.seconds)
+    expect(bench.qualify(), 0, ["QUALIFIED"])
+    return verdicts_of(bench.run_folders()[0])
 
 
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_killed_run_leaves_nothing_and_ends_as_if_uncut(
-    tmp_path: Path, runtime: str, uncut: Uncut, number: int
+    tmp_path: Path, runtime: str, uncut: dict[str, str], number: int
 ) -> None:
     bench = _bench(tmp_path, runtime)
-    moment_seconds = random.Random(f"{SEED}:{number}").uniform(0, uncut.seconds)
-    died = _kill_after(bench.start(), moment_seconds)
+    moment = Moment.draw(number, len(uncut))
+    died = _kill_at(bench, moment)
     _await_settled(lambda: _left(bench))
     found = len(_left(bench))
     expect(bench.gc(), 0, [])
     assert _left(bench) == []
-    kept = [trials_of(run) for run in bench.run_folders()]
-    print(
-        f"{runtime} kill {number} after {moment_seconds:.1f} s: died {died}, {found} things left, "
-        f"{sum(map(len, kept))} of {len(uncut.verdicts)} trials kept"
-    )
+    kept = [one for run in bench.run_folders() for one in trials_of(run)]
+    print(f"{runtime} {number} {moment}: died {died}, left {found}, kept {len(kept)}/{len(uncut)}")
     _resume(bench)
     (run,) = [run for run in bench.run_folders() if (run / "manifest.json").exists()]
-    if kept and kept[0]:
-        assert trials_of(run)[: len(kept[0])] == kept[0]
-    assert verdicts_of(run) == uncut.verdicts
+    assert trials_of(run)[: len(kept)] == kept
+    assert verdicts_of(run) == uncut
     for command in ("verify", "rescore"):
         expect(finish(bench.command(command, str(run))), 0, [])
     assert _left(bench) == []
 
 
-def _kill_after(running: subprocess.Popen[str], seconds: float) -> bool:
-    """SIGKILL at that moment; False when the run had ended before."""
+def _kill_at(bench: Bench, moment: Moment) -> bool:
+    """SIGKILL at that moment; False when the run had ended just before."""
+    running = bench.start()
+    await_that(running, lambda: moment.has_come(bench))
     try:
-        running.wait(seconds)
+        running.wait(moment.delay_seconds)
     except subprocess.TimeoutExpired:
         kill_process(running.pid)
     return finish(running).code < 0
 
 
-def _resume(bench: Bench) -> Ended:
+def _resume(bench: Bench) -> None:
     """Continue the run; one that was cut before it had planned anything is begun again."""
     for run in bench.run_folders():
         ended = bench.qualify("--resume", run.name)
         if (run / "manifest.json").exists():
             expect(ended, 0, ["QUALIFIED"])
-            return ended
+            return
         expect(ended, WRONG_USAGE, ["it has no manifest.json", "Next step"])
-    ended = bench.qualify()
-    expect(ended, 0, ["QUALIFIED"])
-    return ended
+    expect(bench.qualify(), 0, ["QUALIFIED"])
 
 
 def _await_settled(look: Callable[[], list[str]]) -> None:
@@ -135,7 +145,7 @@ def _left(bench: Bench) -> list[str]:
     try:
         found = []
         for run in bench.run_folders():
-            filters = {"label": f"memqual.run={run.name}"}
+            filters: dict[str, str | list[str] | bool] = {"label": f"memqual.run={run.name}"}
             found += [f"container {c.name}" for c in client.containers.list(True, filters=filters)]
             found += [f"network {n.name}" for n in client.networks.list(filters=filters)]
             found += [f"volume {v.name}" for v in client.volumes.list(filters=filters)]
