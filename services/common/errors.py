@@ -16,6 +16,7 @@ from typing import Any, NoReturn, cast
 
 import grpc
 import structlog
+from google.protobuf.message import DecodeError
 
 from services.common.database import DatabaseError
 
@@ -58,16 +59,45 @@ class ErrorInterceptor(grpc.ServerInterceptor):
         if handler.unary_unary is not None:
             return grpc.unary_unary_rpc_method_handler(
                 _guard_unary(handler.unary_unary, method),
-                handler.request_deserializer,
+                _tolerant(handler.request_deserializer),
                 handler.response_serializer,
             )
         if handler.unary_stream is not None:
             return grpc.unary_stream_rpc_method_handler(
                 _guard_stream(handler.unary_stream, method),
-                handler.request_deserializer,
+                _tolerant(handler.request_deserializer),
                 handler.response_serializer,
             )
         return handler
+
+
+class _Malformed:
+    """Stands for a request whose bytes are no message of the method, or whose text is no UTF-8."""
+
+
+_MALFORMED = _Malformed()
+
+
+def _tolerant(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """Hands a failure to read on to the handler; gRPC by itself would answer INTERNAL."""
+    if deserialize is None:
+        return None
+
+    def read(data: bytes) -> Any:
+        try:
+            return deserialize(data)
+        except DecodeError:
+            return _MALFORMED
+
+    return read
+
+
+def _refuse_malformed(request: Any) -> None:
+    if request is _MALFORMED:
+        raise ServiceError(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "the request cannot be read: send the method's own message, with text as UTF-8",
+        )
 
 
 def _guard_unary(
@@ -75,6 +105,7 @@ def _guard_unary(
 ) -> Callable[[Any, grpc.ServicerContext], Any]:
     def guarded(request: Any, context: grpc.ServicerContext) -> Any:
         try:
+            _refuse_malformed(request)
             return handle(request, context)
         except Exception as error:
             _abort(error, context, method)
@@ -87,6 +118,7 @@ def _guard_stream(
 ) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
     def guarded(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
         try:
+            _refuse_malformed(request)
             yield from handle(request, context)
         except Exception as error:
             _abort(error, context, method)
