@@ -162,7 +162,7 @@ def keep_expected(folder: RunDirectory, text: str) -> None:
     path = folder.root / _EXPECTED_FILE
     if not path.exists():
         folder.write_text(_EXPECTED_FILE, text)
-    elif path.read_text(encoding="utf-8") != text:
+    elif path.read_bytes() != text.encode():
         raise RunDirectoryError(
             "The run to resume was planned with another profile, seed or requirement revision.",
             next_step="Resume it with the PROFILE and SEED in its manifest.json.",

@@ -101,7 +101,7 @@ class Rig:
                 settled = self._settled()
                 held = len(hold.await_held(0, 0.0))
                 if held >= wanted:
-                    continue
+                    return
                 if held + settled >= wanted or time.monotonic() > deadline:
                     raise WindowMissed(
                         "held", f"{error.details}; {settled} workflows settled without it"
