@@ -14,6 +14,12 @@ from orchestrator.errors import MemqualError
 __all__ = ["StopSignals"]
 
 _CLEAN_UP_SECONDS = 120.0
+# Windows tells a process of a group of its own by Ctrl-Break.
+_NUMBERS = tuple(
+    signal.Signals[name]
+    for name in ("SIGINT", "SIGTERM", "SIGBREAK")
+    if name in signal.Signals.__members__
+)
 
 
 class StopSignals:
@@ -44,7 +50,7 @@ class StopSignals:
 
     def __enter__(self) -> StopSignals:
         """Take the signals over."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _NUMBERS:
             self._before[number] = signal.signal(number, self._stop)
         return self
 

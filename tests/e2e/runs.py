@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +16,11 @@ from orchestrator.model import TrialRecord
 from orchestrator.runtimes.process_state import marked_processes
 from tests.e2e.small_run import CELLS_VARIABLE
 
+# Windows interrupts groups of processes, and ours would be this one.
+if sys.platform == "win32":
+    NEW_GROUP = subprocess.CREATE_NEW_PROCESS_GROUP
+else:
+    NEW_GROUP = 0
 ROOT = Path(__file__).resolve().parents[2]
 RUN_SECONDS = 300.0
 POLL_SECONDS = 0.05
@@ -54,7 +59,7 @@ class Bench:
 
     folder: Path
     runtime: str = "process"
-    cells: str = "in_request/none"
+    cells: str = "after_receipt/none"
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -74,11 +79,10 @@ class Bench:
     def vendor(self, *arguments: str) -> Path:
         """A vendor.yaml of the broken memory."""
         path = self.folder / "vendor.yaml"
-        words = ", ".join(f'"{word}"' for word in arguments)
         path.write_text(
             "name: broken\n"
             "recipe: control\n"
-            f"process: {{module: tests.e2e.vendors.broken, args: [{words}]}}\n"
+            f"process: {{module: tests.e2e.vendors.broken, args: {json.dumps(arguments)}}}\n"
         )
         return path
 
@@ -100,6 +104,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            creationflags=NEW_GROUP,
         )
 
     def qualify(self, *arguments: str) -> Ended:
@@ -153,7 +158,7 @@ def await_that(
             out, err = process.communicate()
             raise AssertionError(f"ended with {process.returncode} before:\n{out}\n{err}")
         if time.monotonic() > until:
-            process.send_signal(signal.SIGTERM)
+            process.terminate()
             raise AssertionError("was not seen in time")
         time.sleep(POLL_SECONDS)
 

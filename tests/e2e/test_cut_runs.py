@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from services.common.platform import suspend_process
+from services.common.platform import interrupt_process, suspend_process, terminate_process
 from tests.e2e.runs import Bench, await_that, expect, finish, trials_of, verdicts_of
 
 pytestmark = [pytest.mark.e2e_process, pytest.mark.timeout(400)]
@@ -18,7 +18,7 @@ TRIALS_A_BATCH = 5
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path, cells="in_request/none,after_receipt/none")
+    return Bench(tmp_path, cells="after_receipt/none,after_receipt/idempotent")
 
 
 def _batch_is_done(bench: Bench) -> bool:
@@ -32,7 +32,7 @@ def _is_starting(bench: Bench) -> bool:
 def test_ctrl_c_keeps_what_was_finished_and_resume_does_the_rest(bench: Bench) -> None:
     running = bench.start()
     await_that(running, lambda: _batch_is_done(bench))
-    running.send_signal(signal.SIGINT)
+    interrupt_process(running.pid)
     (run,) = bench.run_folders()
     expect(finish(running), INCOMPLETE, ["memqual: stopped", f"RESUME={run.name}"])
     assert bench.left() == []
@@ -44,10 +44,11 @@ def test_ctrl_c_keeps_what_was_finished_and_resume_does_the_rest(bench: Bench) -
     assert len(trials_of(run)) == 2 * TRIALS_A_BATCH
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no request to end, only an end")
 def test_sigterm_while_the_first_stack_starts(bench: Bench) -> None:
     running = bench.start()
     await_that(running, lambda: _is_starting(bench))
-    running.send_signal(signal.SIGTERM)
+    terminate_process(running.pid)
     expect(finish(running), INCOMPLETE, ["memqual: stopped", "Next step: continue with RESUME="])
     assert bench.left() == []
 
@@ -76,7 +77,7 @@ def test_a_killed_run_is_collected_and_resumed_and_a_living_one_is_let_be(bench:
 
 
 def test_two_runs_at_once_do_not_touch_each_other(bench: Bench) -> None:
-    bench.cells = "in_request/none"
+    bench.cells = "after_receipt/none"
     first = bench.start()
     await_that(first, lambda: _is_starting(bench))
     second = bench.start()
@@ -89,10 +90,10 @@ def test_two_runs_at_once_do_not_touch_each_other(bench: Bench) -> None:
 
 
 def test_a_run_is_resumed_only_as_what_it_was(bench: Bench) -> None:
-    bench.cells = "in_request/none"
+    bench.cells = "after_receipt/none"
     running = bench.start()
     await_that(running, lambda: _is_starting(bench))
-    running.send_signal(signal.SIGINT)
+    interrupt_process(running.pid)
     finish(running)
     (run,) = bench.run_folders()
     before = (run / "manifest.json").read_bytes()

@@ -26,8 +26,8 @@ pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 
 KILLS = int(os.environ.get("MEMQUAL_TEST_KILLS", "20"))
 SEED = 20260922
-# Every batch of one window, the vendor's and three controls': stacks, kills and swaps.
-CELLS = "in_request"
+# Batches with and without a lease's end, the vendor's and three controls': stacks, kills, swaps.
+CELLS = "in_request/none,after_receipt"
 CONTROLS = "control:reference control:naive control:null"
 WRONG_USAGE = 2
 SETTLE_LOOKS, SETTLE_SECONDS = 100, 0.3
@@ -109,9 +109,12 @@ def _kill_at(bench: Bench, moment: Moment) -> bool:
     await_that(running, lambda: moment.has_come(bench))
     try:
         running.wait(moment.delay_seconds)
+        died = False
     except subprocess.TimeoutExpired:
         kill_process(running.pid)
-    return finish(running).code < 0
+        died = True
+    finish(running)
+    return died
 
 
 def _resume(bench: Bench) -> None:
