@@ -86,17 +86,9 @@ NEVER_BEGIN = {
     "no Vendor service": Broken(
         ("--start", "no_vendor"), (f"{UNANSWERED}Describe: UNIMPLEMENTED", SERVE_ALL)
     ),
-    "Describe is malformed": Broken(
-        ("--method", "Describe", "--how", "malformed"),
-        (f"{UNANSWERED}Describe: INTERNAL: Exception deserializing response", SERVE_ALL),
-    ),
     "Describe has 100 MB": Broken(
         ("--method", "Describe", "--how", "huge"),
         (f"{UNANSWERED}Describe: RESOURCE_EXHAUSTED", "more than 4194304 bytes", SERVE_ALL),
-    ),
-    "Describe ends it": Broken(
-        ("--method", "Describe", "--how", "die"),
-        ("'memory' ended by itself with exit code 3", LAST_WORDS, NEXT_STEP),
     ),
     "Now is malformed": Broken(
         ("--method", "Now", "--how", "malformed"),
@@ -104,6 +96,14 @@ NEVER_BEGIN = {
     ),
 }
 NEVER_BEGIN_SLOWLY = {
+    "Describe is malformed": Broken(
+        ("--method", "Describe", "--how", "malformed"),
+        (f"{UNANSWERED}Describe: INTERNAL: Exception deserializing response", SERVE_ALL),
+    ),
+    "Describe ends it": Broken(
+        ("--method", "Describe", "--how", "die"),
+        ("'memory' ended by itself with exit code 3", LAST_WORDS, NEXT_STEP),
+    ),
     "never healthy": Broken(
         ("--start", "never_healthy"),
         ("did not become healthy within 30 s", "its health is NOT_SERVING", "grpc.health.v1"),
