@@ -19,7 +19,7 @@ from orchestrator.model import TrialRecord, Verdict
 
 __all__ = ["LineProgress", "LiveProgress", "progress_for"]
 
-_RATE_WINDOW_SECONDS = 30.0
+_RATE_WINDOW_SECONDS = 60.0
 _LINE_SECONDS = 10.0
 
 
@@ -30,7 +30,12 @@ class _Counting:
         self.total = 0
         self.verdicts: Counter[Verdict] = Counter()
         self.vendor_failures = 0
+        self._began = time.monotonic()
         self._ended: deque[tuple[float, int]] = deque()
+
+    def begin(self, total: int) -> None:
+        self.total = total
+        self._began = time.monotonic()
 
     @property
     def done(self) -> int:
@@ -47,9 +52,8 @@ class _Counting:
         now = time.monotonic()
         while self._ended and now - self._ended[0][0] > _RATE_WINDOW_SECONDS:
             self._ended.popleft()
-        if not self._ended:
-            return 0.0
-        span = max(1.0, now - self._ended[0][0])
+        # From a moment that no batch chose: many end at once, and then none for a while.
+        span = max(1.0, min(_RATE_WINDOW_SECONDS, now - self._began))
         return sum(count for _, count in self._ended) / span
 
     def left(self) -> str:
@@ -79,7 +83,7 @@ class LineProgress:
 
     def planned(self, trials: int) -> None:
         """See `sink.Progress`."""
-        self._count.total = trials
+        self._count.begin(trials)
         self._log.info("planned", trials=trials)
 
     def running(self, lane: str, what: str) -> None:
@@ -130,7 +134,7 @@ class LiveProgress:
 
     def planned(self, trials: int) -> None:
         """See `sink.Progress`."""
-        self._count.total = trials
+        self._count.begin(trials)
 
     def running(self, lane: str, what: str) -> None:
         """See `sink.Progress`."""

@@ -59,12 +59,15 @@ def test_the_rate_forgets_what_is_long_ago(clock: Clock) -> None:
     progress = LineProgress()
     progress.planned(1_000)
     progress.finished([trial(f"vendor:{number}") for number in range(100)])
-    clock.now += 31
+    clock.now += 61
     assert progress._count.rate_per_second() == 0.0
     assert progress._count.left() == "?"
-    progress.finished([trial("vendor:x")])
-    assert progress._count.rate_per_second() == 1.0
-    assert progress._count.left() == "15 min"
+    progress.finished([trial(f"vendor:{number}") for number in range(30)])
+    # Thirty in the last minute, whenever in it they ended.
+    assert progress._count.rate_per_second() == 0.5
+    assert progress._count.left() == "29 min"
+    clock.now += 59
+    assert progress._count.rate_per_second() == 0.5
 
 
 def test_the_end_is_told_once(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
