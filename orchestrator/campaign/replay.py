@@ -16,7 +16,7 @@ from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.schedule import control_config, schedule
 from orchestrator.campaign.signals import StopSignals
 from orchestrator.campaign.sink import Sink
-from orchestrator.errors import EvidenceError, UsageError
+from orchestrator.errors import EvidenceError, StackError, UsageError
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.rundir import RunDirectory
 from orchestrator.model import Profile, TrialRecord
@@ -29,6 +29,7 @@ from orchestrator.vendors import VendorConfig
 __all__ = ["divergences", "replay_trial"]
 
 _SAME, _DIVERGED = 0, 1
+_INFRASTRUCTURE = "infrastructure"
 
 
 def replay_trial(run: Path, trial_id: str) -> int:
@@ -137,4 +138,20 @@ def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord
                 stop.on_stop(lane.close)
                 lane.run(WorkQueue([work]))
             progress.close()
-            return [trial for trial in folder.trials() if trial.trial_id in job.trial_ids]
+            again = [trial for trial in folder.trials() if trial.trial_id in job.trial_ids]
+            _raise_if_not_repeated(again, stopped=stop.stopping.is_set())
+            return again
+
+
+def _raise_if_not_repeated(again: Sequence[TrialRecord], *, stopped: bool) -> None:
+    """A batch that did not come to its end is no divergence."""
+    if stopped:
+        raise StackError(
+            "The replay was stopped before its batch had ended.", next_step="Start it again."
+        )
+    for trial in again:
+        if trial.error_kind == _INFRASTRUCTURE:
+            raise StackError(
+                f"The batch could not be repeated: {trial.cause}.",
+                next_step="Mend that (`memqual doctor` looks at this machine), then start again.",
+            )
