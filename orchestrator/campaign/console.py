@@ -104,8 +104,8 @@ class LineProgress:
         self._log.info("note", text=text)
 
     def close(self) -> None:
-        """See `sink.Progress`; says where the run stands once more."""
-        if not self._closed:
+        """See `sink.Progress`; says once more where a run stands that came to have a plan."""
+        if self._count.total and not self._closed:
             self._closed = True
             self._tell()
 

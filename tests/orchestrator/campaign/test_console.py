@@ -72,10 +72,14 @@ def test_the_rate_forgets_what_is_long_ago(clock: Clock) -> None:
 
 def test_the_end_is_told_once(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     progress = LineProgress()
+    progress.close()
+    assert capsys.readouterr().err == ""
+    progress.planned(1)
     progress.running("a", "something")
     progress.close()
     progress.close()
-    assert [line["event"] for line in _lines(capsys.readouterr().err)] == ["progress"]
+    told = _lines(capsys.readouterr().err)
+    assert [line["event"] for line in told] == ["planned", "progress"]
 
 
 def test_notes_are_told_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +89,7 @@ def test_notes_are_told_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_lanes_count_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     progress = LineProgress()
+    progress.planned(800)
 
     def finish() -> None:
         for _ in range(200):
