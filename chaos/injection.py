@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import structlog
 
-from chaos.client import InterposerClient
+from chaos.client import Fate, InterposerClient
 from chaos.errors import (
     InjectionError,
     InterposerError,
@@ -221,6 +221,8 @@ class Injection:
         return {"fate": self._release.fate, "released": released}
 
     def _release_wait_seconds(self) -> float:
+        if self._plan.fate is not Fate.DELIVER:
+            return 0.0
         hold = window(self._plan.window).hold
         # What goes to a target that is dead now is delivered at the thaw; waiting would be in vain.
         if isinstance(hold, RuleHold) and hold.target in self._names:

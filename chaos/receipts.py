@@ -7,7 +7,7 @@ the bundle and read back by `parse_receipt`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
@@ -24,12 +24,14 @@ from chaos.receipt_base import FaultReceipt, FrozenModel
 __all__ = [
     "CLOCK_TOLERANCE_NS",
     "KILLED_EXIT_CODES",
+    "AnyReceipt",
     "ClockReading",
     "ClockReceipt",
     "FaultReceipt",
     "JournalPrecondition",
     "KillReceipt",
     "ReleaseRecord",
+    "RestartReceipt",
     "StepRecord",
     "SuspendReceipt",
     "TargetKill",
@@ -39,6 +41,33 @@ __all__ = [
 
 # A jump is measured between two answers of the target, by its own clocks; what is left is noise.
 CLOCK_TOLERANCE_NS = 100_000_000
+
+
+class RestartReceipt(FaultReceipt):
+    """Proof that a service was killed outside of every window, and came back.
+
+    Attributes:
+        target: the death.
+        healthy_after_ms: time until it was seen healthy on a fresh channel; None: not seen.
+        answered: calls of the moment's work that were answered before the kill; None: it was idle.
+        unanswered: calls of the moment's work that the kill took the answer from; None: it was
+            idle.
+    """
+
+    kind: Literal["restart"] = "restart"
+    target: TargetKill
+    healthy_after_ms: int | None = None
+    answered: int | None = Field(default=None, ge=0)
+    unanswered: int | None = Field(default=None, ge=0)
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing() + self.target.missing(restarted=True)
+        if self.healthy_after_ms is None:
+            lacking.append(f"{self.target.service}: that it was healthy again")
+        if self.unanswered == 0:
+            lacking.append("burst: the kill took no call's answer, so it was not within the work")
+        return lacking
 
 
 class ClockReading(FrozenModel):
@@ -151,12 +180,10 @@ class SuspendReceipt(FaultReceipt):
         return lacking
 
 
-_ANY: TypeAdapter[KillReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt] = TypeAdapter(
-    Annotated[
-        KillReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt,
-        Field(discriminator="kind"),
-    ]
+AnyReceipt: TypeAlias = (
+    KillReceipt | RestartReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt
 )
+_ANY: TypeAdapter[AnyReceipt] = TypeAdapter(Annotated[AnyReceipt, Field(discriminator="kind")])
 
 
 def parse_receipt(text: str) -> FaultReceipt:

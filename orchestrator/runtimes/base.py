@@ -7,7 +7,7 @@ containers or processes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -279,6 +279,16 @@ class Stack(Protocol):
             StackError: as `await_healthy`; or it listens on another port than the memory that the
                 stack began with.
             VendorConfigError: it has no image (docker) or no process (process).
+            EngineError: the engine does not answer.
+        """
+
+    def volume_bytes(self, name: str) -> Iterator[bytes]:
+        """Everything that lies on a service's data volumes now, in pieces, whoever wrote it.
+
+        Files follow one another; what stands in one file stands together. The service may run.
+
+        Raises:
+            StackError: the topology has no such service, or a file cannot be read.
             EngineError: the engine does not answer.
         """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -242,6 +242,17 @@ class DockerEngine:
         """The last lines that a container wrote."""
         raw = self._api.logs(container, tail=min(line_count, LOG_LINES_LIMIT))
         return bytes(raw).decode("utf-8", errors="replace")
+
+    def archive(self, container: str, path: str) -> Iterator[bytes]:
+        """A folder of a container as a tar file, in pieces; also of one that has ended."""
+        try:
+            pieces, _ = self._api.get_archive(container, path)
+            for piece in pieces:
+                yield bytes(piece)
+        except docker.errors.APIError as error:
+            raise from_engine(str(error.explanation or error), error.status_code) from error
+        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+            raise engine_gone(error) from error
 
     @_asks
     def labelled(self, *labels: str) -> tuple[Labelled, ...]:

@@ -159,6 +159,13 @@ class DockerStack:
             self._swap_memory(service)
             self._await_healthy_with_or_without_clock((MEMORY_SERVICE,))
 
+    def volume_bytes(self, name: str) -> Iterator[bytes]:
+        """What lies on a service's volumes, as tar files; see `base.Stack.volume_bytes`."""
+        container = self.service(name).container
+        for mount in self._specs[name].mounts:
+            if not mount.is_folder:
+                yield from self._engine.archive(container, mount.target)
+
     def describe_isolation(self) -> IsolationReport:
         """Looks from inside the memory's network; see `base.Stack.describe_isolation`."""
         return examine_isolation(

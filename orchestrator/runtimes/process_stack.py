@@ -15,6 +15,7 @@ import tenacity
 from orchestrator.errors import MemqualError, StackError
 from orchestrator.runtimes.addresses import find_addresses
 from orchestrator.runtimes.base import IsolationReport, StackSpec
+from orchestrator.runtimes.folders import files_of
 from orchestrator.runtimes.health import await_targets, targets_of
 from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
 from orchestrator.runtimes.ports import HeldPorts, port_is_free
@@ -123,6 +124,13 @@ class ProcessStack:
             self._specs[MEMORY_SERVICE] = spec
             self._start_service(spec)
             self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+
+    def volume_bytes(self, name: str) -> Iterator[bytes]:
+        """What lies in a service's data folders; see `base.Stack.volume_bytes`."""
+        self.service(name)
+        for mount in self._specs[name].mounts:
+            if not mount.is_folder:
+                yield from files_of(self._state.volume(self._volume_name(mount.source)))
 
     def describe_isolation(self) -> IsolationReport:
         """Says that local processes are not isolated: N/R with subtype ``platform``."""

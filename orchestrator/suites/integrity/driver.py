@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 import structlog
 
 from chaos.errors import InterposerError
+from chaos.receipts import RestartReceipt
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 from orchestrator.model import Suite, TrialRecord, Verdict
 from orchestrator.plan import Member, TrialPlan, trial_id, workflow_id
-from orchestrator.suites.integrity.calls import ContractBreach, NotServed
+from orchestrator.suites.integrity.calls import (
+    OK,
+    Answer,
+    ContractBreach,
+    NotPossible,
+    NotServed,
+)
 from orchestrator.suites.integrity.categories import CATEGORIES, Category, Scene
 from orchestrator.suites.integrity.checks import Findings
 from orchestrator.suites.integrity.declared import Declared
@@ -25,11 +34,13 @@ from orchestrator.suites.integrity.evidence import (
     JobLine,
     JobLines,
     KeyEntry,
+    StackLine,
     message_to_fields,
     raw_file_name,
     to_lines,
 )
-from orchestrator.suites.integrity.playing import play
+from orchestrator.suites.integrity.meeting import Meeting, Waiting
+from orchestrator.suites.integrity.playing import Play
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.score import HARMLESS_STATUSES, score_job
 from orchestrator.suites.integrity.trial import LiveMemory, call_seconds
@@ -39,6 +50,8 @@ __all__ = ["HEALTH_SECONDS", "TRIALS_AT_ONCE", "TRIALS_PER_JOB", "IntegrityJob",
 TRIALS_PER_JOB = 20
 TRIALS_AT_ONCE = 8
 HEALTH_SECONDS = 10.0
+STACK_STEPS_MAX = 20
+"""More steps of the whole stack than any script has."""
 
 _INFRASTRUCTURE = "infrastructure"
 
@@ -64,11 +77,11 @@ def integrity_jobs(
         ValueError: A trial is not of the integrity suite.
     """
     jobs = []
-    for letter, of_category in groupby(plans, lambda plan: plan.cell.case):
+    for case, of_category in groupby(plans, lambda plan: plan.cell.case):
         members = [_member(subject, plan) for plan in of_category]
         for start in range(0, len(members), trials_per_job):
             batch = tuple(members[start : start + trials_per_job])
-            jobs.append(IntegrityJob(subject, CATEGORIES[letter], batch, reviewer))
+            jobs.append(IntegrityJob(subject, CATEGORIES[case], batch, reviewer))
     return tuple(jobs)
 
 
@@ -100,7 +113,7 @@ class IntegrityJob:
     def name(self) -> str:
         """What a person is shown while it runs."""
         category = self._category
-        return f"integrity {category.letter} {category.title} ({len(self._members)} trials)"
+        return f"integrity {category.case} {category.title} ({len(self._members)} trials)"
 
     @property
     def trial_ids(self) -> Sequence[str]:
@@ -118,18 +131,18 @@ class IntegrityJob:
         job = JobLine(
             job_id=self.job_id,
             subject=self._subject,
-            category=self._category.letter,
+            category=self._category.case,
             describe=message_to_fields(context.describe),
             reviewer_keys=_key_entries(self._reviewer),
             trials=self._members,
         )
         calls: dict[str, tuple[CallLine, ...]] = {}
+        stack: tuple[StackLine, ...] = ()
         if self._category.not_run(declared) is None:
-            with ThreadPoolExecutor(TRIALS_AT_ONCE, thread_name_prefix="integrity") as pool:
-                played = pool.map(lambda of: self._play(context, declared, of), self._members)
-                calls = dict(zip(self.trial_ids, played, strict=True))
+            stack, calls = self._play(context, declared)
         health = _health(context, calls)
-        lines = to_lines(JobLines(job=job, calls=calls, health=health))
+        stack = tuple(_with_operations(line, calls) for line in stack)
+        lines = to_lines(JobLines(job=job, stack=stack, calls=calls, health=health))
         context.sink.raw_lines(raw_file_name(self.job_id), lines)
         return score_job(lines)
 
@@ -152,9 +165,29 @@ class IntegrityJob:
         )
 
     def _play(
-        self, context: StackContext, declared: Declared, member: Member
-    ) -> tuple[CallLine, ...]:
-        """One trial's calls. What its script concludes here is dropped: only lines are scored."""
+        self, context: StackContext, declared: Declared
+    ) -> tuple[tuple[StackLine, ...], dict[str, tuple[CallLine, ...]]]:
+        """All trials to their end: side by side, and together where the whole stack is concerned.
+
+        What scripts conclude here is dropped: only lines are scored.
+        """
+        meeting = Meeting(context, self.job_id)
+        players = [self._player(context, declared, member) for member in self._members]
+        with ThreadPoolExecutor(TRIALS_AT_ONCE, thread_name_prefix="integrity") as pool:
+            given: dict[str, Answer] = {}
+            going = players
+            for _ in range(STACK_STEPS_MAX):
+                wanted = list(pool.map(partial(_Player.advance, given=given), going))
+                waiting = [want for want in wanted if want is not None]
+                if not waiting:
+                    break
+                given = dict(meeting.meet(waiting))
+                going = [one for one in going if one.memory.trial_id in given]
+            else:
+                raise RuntimeError(f"scripts with more than {STACK_STEPS_MAX} stack steps")
+        return tuple(meeting.lines), {one.memory.trial_id: one.memory.lines for one in players}
+
+    def _player(self, context: StackContext, declared: Declared, member: Member) -> _Player:
         scene = Scene(
             case=self._category.build(member.sub_seed),
             namespace=member.workflow_id,
@@ -168,9 +201,42 @@ class IntegrityJob:
             self._reviewer,
             call_seconds(declared.llm_in_loop),
         )
-        with suppress(ContractBreach, NotServed):
-            play(self._category.script(scene), memory.answer)
-        return memory.lines
+        return _Player(
+            member.workflow_id, memory, Play(self._category.script(scene), memory.answer)
+        )
+
+
+@dataclass(frozen=True)
+class _Player:
+    """One trial that is being played."""
+
+    workflow_id: str
+    memory: LiveMemory
+    play: Play
+
+    def advance(self, given: Mapping[str, Answer]) -> Waiting | None:
+        """Play on to the next step of the whole stack; None at the end."""
+        try:
+            step = self.play.advance(given.get(self.memory.trial_id))
+        except (ContractBreach, NotServed, NotPossible):
+            return None
+        return None if step is None else Waiting(self.workflow_id, self.memory, step)
+
+
+def _with_operations(line: StackLine, calls: Mapping[str, Sequence[CallLine]]) -> StackLine:
+    """The line with how many calls were answered before and after: work went on."""
+    if line.receipt is None:
+        return line
+    answered = [call for of_trial in calls.values() for call in of_trial if call.status == OK]
+    struck_ns = line.began_mono_ns
+    if isinstance(line.receipt, RestartReceipt):
+        # The calls of a burst that were answered before the kill are operations before it.
+        struck_ns = line.receipt.target.kill_monotonic_ns
+    counts = {
+        "operations_before": sum(call.ended_mono_ns <= struck_ns for call in answered),
+        "operations_after": sum(call.started_mono_ns >= line.ended_mono_ns for call in answered),
+    }
+    return line.model_copy(update={"receipt": line.receipt.model_copy(update=counts)})
 
 
 def _health(context: StackContext, calls: dict[str, tuple[CallLine, ...]]) -> HealthLine | None:
@@ -180,7 +246,10 @@ def _health(context: StackContext, calls: dict[str, tuple[CallLine, ...]]) -> He
         StackError: It is not, so the failed call is nobody's verdict.
     """
     failed = [
-        call for lines in calls.values() for call in lines if call.status not in HARMLESS_STATUSES
+        call
+        for lines in calls.values()
+        for call in lines
+        if call.status not in HARMLESS_STATUSES and not call.struck
     ]
     if not failed:
         return None
@@ -205,12 +274,14 @@ def _health(context: StackContext, calls: dict[str, tuple[CallLine, ...]]) -> He
 def _key_entries(reviewer: Reviewer | None) -> tuple[KeyEntry, ...]:
     if reviewer is None:
         return ()
-    return (
+    return tuple(
         KeyEntry(
-            key_id=reviewer.public_key.key_id,
-            principal=reviewer.public_key.principal,
-            public_key_base64=reviewer.public_key_base64,
-        ),
+            signer=signer,
+            key_id=key.key_id,
+            principal=key.principal,
+            public_key_base64=base64.b64encode(key.public_key).decode(),
+        )
+        for signer, key in reviewer.public_keys.items()
     )
 
 

@@ -1,22 +1,26 @@
 """The raw lines of a job: what was asked and answered, in order, and nothing concluded (DESIGN §8).
 
-`integrity/<job id>.jsonl` begins with one JobLine; each trial's CallLines follow in the order of
-its calls, trials in the order of the job; a HealthLine ends the file where the memory's health had
-to be looked at. Requests and responses are protobuf JSON with the contract's field names.
+`integrity/<job id>.jsonl` begins with one JobLine; StackLines follow, one for each thing that was
+done to the whole memory, in order; then each trial's CallLines in the order of its calls, trials in
+the order of the job; a HealthLine ends the file where the memory's health had to be looked at.
+Requests and responses are protobuf JSON with the contract's field names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import Annotated, Literal, TypeAlias
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
+from chaos.receipts import AnyReceipt
 from orchestrator.errors import EvidenceError
 from orchestrator.model import Frozen
 from orchestrator.plan import Member
+from orchestrator.suites.integrity.calls import Signer
 
 __all__ = [
     "CallLine",
@@ -24,6 +28,10 @@ __all__ = [
     "JobLine",
     "JobLines",
     "KeyEntry",
+    "NeedleFound",
+    "ScanReport",
+    "StackKind",
+    "StackLine",
     "evidence_error",
     "message_from_fields",
     "message_to_fields",
@@ -32,12 +40,20 @@ __all__ = [
     "to_lines",
 ]
 
-FORMAT_VERSION: Literal[1] = 1
+FORMAT_VERSION: Literal[2] = 2
 
 
 class KeyEntry(Frozen):
-    """A reviewer's public key as the memory's key file has it."""
+    """A public key of the run.
 
+    Attributes:
+        signer: Whose it is; the stranger's was not given to the memory.
+        key_id: Its id, as the memory's key file has it.
+        principal: Whom it speaks for.
+        public_key_base64: The raw key.
+    """
+
+    signer: Signer = Signer.REVIEWER
     key_id: str
     principal: str
     public_key_base64: str
@@ -51,14 +67,14 @@ class JobLine(Frozen):
         version: Version of this format.
         job_id: Names the file.
         subject: `vendor` or `control:<flaw>`.
-        category: Letter of the category.
+        category: Case of the category: its letter, and its variant.
         describe: The memory's DescribeResponse before the first trial.
-        reviewer_keys: Keys that the memory was given; empty without a reviewer.
+        reviewer_keys: Keys of the run; empty without a reviewer.
         trials: The trials, each with its namespace as workflow id.
     """
 
     line: Literal["job"] = "job"
-    version: Literal[1] = FORMAT_VERSION
+    version: Literal[1, 2] = FORMAT_VERSION
     job_id: str
     subject: str
     category: str
@@ -82,6 +98,7 @@ class CallLine(Frozen):
         responses: The response, or the messages of a stream.
         overflow: The stream was cut and is not kept.
         retried: UNAVAILABLE means "try again", and so it was: the next line is the same call.
+        struck: The memory was killed on purpose while the call was on its way.
         started_mono_ns: Monotonic clock of this machine.
         ended_mono_ns: The same at the end.
     """
@@ -97,7 +114,74 @@ class CallLine(Frozen):
     responses: tuple[dict[str, JsonValue], ...] = ()
     overflow: bool = False
     retried: bool = False
+    struck: bool = False
     started_mono_ns: int
+    ended_mono_ns: int
+
+
+class StackKind(StrEnum):
+    """What was done to the whole memory."""
+
+    RESTART = "restart"
+    PASS_TIME = "pass_time"
+    SCAN_VOLUME = "scan_volume"
+    STRIKE = "strike"
+    STRIKE_BURST = "strike_burst"
+
+
+class NeedleFound(Frozen):
+    """A needle of one trial that a scan found.
+
+    Attributes:
+        trial_id: The trial that looked for it.
+        name: The needle.
+        forms: In which forms (`needles.Form`) it was found.
+    """
+
+    trial_id: str
+    name: str
+    forms: tuple[str, ...]
+
+
+class ScanReport(Frozen):
+    """What a scan of the memory's data volume read and found.
+
+    Attributes:
+        bytes_read: Length of all that was read.
+        sha256: Digest of it.
+        found: What was found; what is not here was looked for and was not there.
+    """
+
+    bytes_read: int
+    sha256: str
+    found: tuple[NeedleFound, ...]
+
+
+class StackLine(Frozen):
+    """One thing that was done to the whole memory, at one step of several trials.
+
+    Attributes:
+        line: Kind of the line.
+        number: Place among the job's, from 0.
+        kind: What it was.
+        step: Step of the scripts.
+        trial_ids: Trials that wanted it.
+        unavailable: Why it could not be done on this machine; empty when it was done.
+        receipt: Proof that it happened; None where nothing has to be proven.
+        scan: What a scan read and found.
+        began_mono_ns: Monotonic clock of this machine.
+        ended_mono_ns: The same at the end.
+    """
+
+    line: Literal["stack"] = "stack"
+    number: int
+    kind: StackKind
+    step: str
+    trial_ids: tuple[str, ...]
+    unavailable: str = ""
+    receipt: AnyReceipt | None = Field(default=None, discriminator="kind")
+    scan: ScanReport | None = None
+    began_mono_ns: int
     ended_mono_ns: int
 
 
@@ -113,7 +197,7 @@ class HealthLine(Frozen):
     healthy_after_ms: int
 
 
-RawLine: TypeAlias = JobLine | CallLine | HealthLine
+RawLine: TypeAlias = JobLine | StackLine | CallLine | HealthLine
 _LINE: TypeAdapter[RawLine] = TypeAdapter(Annotated[RawLine, Field(discriminator="line")])
 
 
@@ -122,11 +206,13 @@ class JobLines(Frozen):
 
     Attributes:
         job: The first line.
+        stack: What was done to the whole memory, in order.
         calls: Each trial's calls in order, by trial id.
         health: The last line, if there is one.
     """
 
     job: JobLine
+    stack: tuple[StackLine, ...] = ()
     calls: dict[str, tuple[CallLine, ...]]
     health: HealthLine | None = None
 
@@ -138,7 +224,7 @@ def raw_file_name(job_id: str) -> str:
 
 def to_lines(job: JobLines) -> tuple[str, ...]:
     """A job as lines, without newlines."""
-    lines: list[RawLine] = [job.job]
+    lines: list[RawLine] = [job.job, *job.stack]
     for member in job.job.trials:
         lines.extend(job.calls.get(member.trial_id, ()))
     if job.health is not None:
@@ -160,7 +246,12 @@ def parse_job(lines: Iterable[str]) -> JobLines:
     if rest and isinstance(rest[-1], HealthLine):
         health = rest[-1]
         rest = rest[:-1]
-    return JobLines(job=job, calls=_by_trial(job, rest), health=health)
+    stack = tuple(line for line in rest if isinstance(line, StackLine))
+    if tuple(rest[: len(stack)]) != stack or [line.number for line in stack] != list(
+        range(len(stack))
+    ):
+        raise evidence_error(f"job {job.job_id} lacks a stack line, or has one out of order")
+    return JobLines(job=job, stack=stack, calls=_by_trial(job, rest[len(stack) :]), health=health)
 
 
 def _by_trial(job: JobLine, lines: Sequence[RawLine]) -> dict[str, tuple[CallLine, ...]]:

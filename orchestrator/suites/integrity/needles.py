@@ -12,7 +12,7 @@ import base64
 import re
 from enum import StrEnum
 
-__all__ = ["RUN_CHARACTERS_MIN", "Form", "find"]
+__all__ = ["RUN_CHARACTERS_MIN", "Form", "Haystack", "find"]
 
 RUN_CHARACTERS_MIN = 12
 """Runs of a drawn key of this length occur nowhere by chance (62¹² possibilities)."""
@@ -31,27 +31,41 @@ class Form(StrEnum):
     BASE64 = "as base64"
 
 
-def find(text: str, data: bytes) -> tuple[Form, ...]:
-    """The forms in which a text stands in data; empty when it is not there.
+class Haystack:
+    """Bytes that are looked through many times.
 
     Args:
-        text: What to look for, at least one character.
-        data: All bytes of one surface.
+        data: All bytes, at least one copy of which is made in each form that is looked for.
     """
-    raw = text.encode()
-    compact = _BLANK.sub(b"", data)
-    folded = compact.lower()
-    standard = compact.translate(_URL_SAFE)
-    runs = _RUN.findall(raw) or [_BLANK.sub(b"", raw)]
-    found = {
-        Form.BYTES: raw in data,
-        Form.SPLIT: any(run.lower() in folded for run in runs),
-        Form.HEXADECIMAL: any(run.hex().encode() in folded for run in runs),
-        Form.BASE64: any(form in standard for run in runs for form in _base64_forms(run)),
-    }
-    if found[Form.BYTES]:
-        found[Form.SPLIT] = False
-    return tuple(form for form, holds in found.items() if holds)
+
+    def __init__(self, data: bytes) -> None:
+        compact = _BLANK.sub(b"", data)
+        self._raw = data
+        self._folded = compact.lower()
+        self._standard = compact.translate(_URL_SAFE)
+
+    def find(self, text: str) -> tuple[Form, ...]:
+        """The forms in which a text stands in the data; empty when it is not there.
+
+        Args:
+            text: What to look for, at least one character.
+        """
+        raw = text.encode()
+        runs = _RUN.findall(raw) or [_BLANK.sub(b"", raw)]
+        found = {
+            Form.BYTES: raw in self._raw,
+            Form.SPLIT: any(run.lower() in self._folded for run in runs),
+            Form.HEXADECIMAL: any(run.hex().encode() in self._folded for run in runs),
+            Form.BASE64: any(form in self._standard for run in runs for form in _base64_forms(run)),
+        }
+        if found[Form.BYTES]:
+            found[Form.SPLIT] = False
+        return tuple(form for form, holds in found.items() if holds)
+
+
+def find(text: str, data: bytes) -> tuple[Form, ...]:
+    """The forms in which a text stands in data; see `Haystack.find`."""
+    return Haystack(data).find(text)
 
 
 def _base64_forms(run: bytes) -> tuple[bytes, ...]:

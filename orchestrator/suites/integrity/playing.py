@@ -4,25 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.suites.integrity.calls import Answer, Ask, Script
+from orchestrator.suites.integrity.calls import Answer, Ask, Script, StackStep, Together, Want
 
-__all__ = ["CALLS_MAX", "play"]
+__all__ = ["WANTS_MAX", "Play", "play"]
 
-CALLS_MAX = 2_000
-"""More calls than any trial makes; a script that goes on is a fault of ours."""
+WANTS_MAX = 3_000
+"""More wants than any trial has; a script that goes on is a fault of ours."""
 
 
-def play(script: Script, answer: Callable[[Ask], Answer]) -> None:
-    """Send a script the answer to each of its calls until it ends.
+class Play:
+    """A script that is played in pieces, from one step of the whole stack to the next.
+
+    Args:
+        script: The script, not begun.
+        answer: Carries calls out.
+    """
+
+    def __init__(self, script: Script, answer: Callable[[Ask | Together], Answer]) -> None:
+        self._script = script
+        self._answer = answer
+        self._wants = 0
+
+    def advance(self, given: Answer | None) -> StackStep | None:
+        """Play on until the script wants something of the whole stack.
+
+        Args:
+            given: What came of that step before; None to begin.
+
+        Returns:
+            The step, or None when the script has ended.
+
+        Raises:
+            ContractBreach, NotServed, NotPossible: As the script does.
+            RuntimeError: It has more than 3,000 wants.
+        """
+        answer = given
+        while True:
+            try:
+                want = next(self._script) if answer is None else self._script.send(answer)
+            except StopIteration:
+                return None
+            self._wants += 1
+            if self._wants > WANTS_MAX:
+                raise RuntimeError(f"a script of more than {WANTS_MAX} wants")
+            if not isinstance(want, Ask | Together):
+                return want
+            answer = self._answer(want)
+
+
+def play(script: Script, answer: Callable[[Want], Answer]) -> None:
+    """Send a script the answer to each of its wants until it ends.
 
     Raises:
-        ContractBreach, NotServed: As the script does.
-        RuntimeError: It made more than 2,000 calls.
+        ContractBreach, NotServed, NotPossible, RuntimeError: As `Play.advance`.
     """
-    try:
-        ask = next(script)
-        for _ in range(CALLS_MAX):
-            ask = script.send(answer(ask))
-    except StopIteration:
-        return
-    raise RuntimeError(f"a script of more than {CALLS_MAX} calls")
+    playing = Play(script, answer)
+    step = playing.advance(None)
+    while step is not None:
+        step = playing.advance(answer(step))

@@ -1,74 +1,88 @@
-"""The run's reviewer: a key pair that exists in this process only (DESIGN §4).
+"""The run's reviewer: key pairs that exist in this process only (DESIGN §4).
 
-The memory gets the public key through a mounted file (MEMQUAL_REVIEWER_KEYS). The private key is
-made for each run, is never written, printed or copied, and ends with the process.
+The memory gets public keys through a mounted file (MEMQUAL_REVIEWER_KEYS): the reviewer's, and one
+that speaks for a principal whom no trial has. A third pair is nobody's: its signatures are forged.
+Private keys are made for each run, are never written, printed or copied, and end with the process.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import NoReturn
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from memqual.v1 import common_pb2
+from orchestrator.suites.integrity.calls import Signer
 from services.common.canonical import sha256_hex
 from services.common.challenges import ANY_PRINCIPAL, PublicKey, signing_bytes
 
-__all__ = ["APPROVE", "REJECT", "Reviewer"]
+__all__ = ["APPROVE", "OTHER_PRINCIPAL", "REJECT", "Reviewer"]
 
 APPROVE = "approve"
 REJECT = "reject"
+
+OTHER_PRINCIPAL = "memqual-other-principal"
+"""Whom the second mounted key speaks for; no trial has this principal."""
 
 _KEY_ID_CHARACTERS = 12
 
 
 class Reviewer:
-    """One person's power to decide. Make it with `generate`."""
+    """The power to decide, and keys of those who have none. Make it with `generate`."""
 
-    __slots__ = ("_private_key", "public_key")
+    __slots__ = ("_private_keys", "public_key", "public_keys")
 
-    def __init__(self, principal: str, private_key: Ed25519PrivateKey) -> None:
-        raw = private_key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-        self._private_key = private_key
-        self.public_key = PublicKey(
-            key_id=f"reviewer-{sha256_hex(raw)[:_KEY_ID_CHARACTERS]}",
-            principal=principal,
-            public_key=raw,
-        )
+    def __init__(self, principal: str, private_keys: Mapping[Signer, Ed25519PrivateKey]) -> None:
+        principals = {
+            Signer.REVIEWER: principal,
+            Signer.OTHER_PRINCIPAL: OTHER_PRINCIPAL,
+            Signer.STRANGER: ANY_PRINCIPAL,
+        }
+        self._private_keys = dict(private_keys)
+        self.public_keys: Mapping[Signer, PublicKey] = {
+            signer: _public(key, principals[signer]) for signer, key in private_keys.items()
+        }
+        self.public_key = self.public_keys[Signer.REVIEWER]
 
     @classmethod
     def generate(cls, principal: str = ANY_PRINCIPAL) -> Reviewer:
-        """A reviewer with a fresh key.
+        """A reviewer with fresh keys.
 
         Args:
             principal: Whose decisions the key signs; by default everybody's of the deployment,
                 since every trial has a principal of its own.
         """
-        return cls(principal, Ed25519PrivateKey.generate())
+        return cls(principal, {signer: Ed25519PrivateKey.generate() for signer in Signer})
 
     def public_keys_json(self) -> str:
-        """Content of the file that MEMQUAL_REVIEWER_KEYS names; it holds no secret."""
-        entry = {
-            "key_id": self.public_key.key_id,
-            "principal": self.public_key.principal,
-            "public_key_base64": self.public_key_base64,
-        }
-        return json.dumps({"keys": [entry]}, indent=1) + "\n"
+        """Content of the file that MEMQUAL_REVIEWER_KEYS names; it holds no secret.
 
-    @property
-    def public_key_base64(self) -> str:
-        """The raw public key as the key file has it."""
-        return base64.b64encode(self.public_key.public_key).decode()
+        The stranger's key is not in it.
+        """
+        entries = [
+            {
+                "key_id": key.key_id,
+                "principal": key.principal,
+                "public_key_base64": base64.b64encode(key.public_key).decode(),
+            }
+            for signer, key in self.public_keys.items()
+            if signer is not Signer.STRANGER
+        ]
+        return json.dumps({"keys": entries}, indent=1) + "\n"
 
-    def sign(self, challenge: common_pb2.Challenge, decision: str) -> bytes:
+    def sign(
+        self, challenge: common_pb2.Challenge, decision: str, signer: Signer = Signer.REVIEWER
+    ) -> bytes:
         """Sign a decision over exactly this challenge.
 
         Args:
             challenge: As the memory issued it.
             decision: `approve` or `reject`.
+            signer: Whose key signs.
 
         Returns:
             The Ed25519 signature, 64 bytes.
@@ -78,7 +92,7 @@ class Reviewer:
         """
         if decision not in (APPROVE, REJECT):
             raise ValueError(f"a review ends with {APPROVE} or {REJECT}, not {decision!r}")
-        return self._private_key.sign(signing_bytes(challenge, decision))
+        return self._private_keys[signer].sign(signing_bytes(challenge, decision))
 
     def __repr__(self) -> str:
         return (
@@ -86,4 +100,10 @@ class Reviewer:
         )
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a reviewer's private key stays in its process")
+        raise TypeError("a reviewer's private keys stay in their process")
+
+
+def _public(key: Ed25519PrivateKey, principal: str) -> PublicKey:
+    raw = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    key_id = f"reviewer-{sha256_hex(raw)[:_KEY_ID_CHARACTERS]}"
+    return PublicKey(key_id=key_id, principal=principal, public_key=raw)

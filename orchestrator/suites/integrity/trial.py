@@ -5,8 +5,11 @@ Nothing is concluded here: verdicts come from the kept lines alone (`score`).
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -19,11 +22,14 @@ from orchestrator.errors import StackError
 from orchestrator.session import CALL_SECONDS, MemoryStubs
 from orchestrator.suites.integrity.calls import (
     OK,
+    UNANSWERED,
     Answer,
     Ask,
     Method,
     Service,
     Signing,
+    StrikeBurst,
+    Together,
     method_of,
 )
 from orchestrator.suites.integrity.evidence import CallLine, message_to_fields
@@ -59,6 +65,18 @@ def call_seconds(llm_in_loop: bool) -> float:
     return CALL_SECONDS_WITH_MODEL if llm_in_loop else CALL_SECONDS
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A call that was made and is not kept yet."""
+
+    step: str
+    method: Method
+    request: Message
+    answer: Answer
+    started_mono_ns: int
+    ended_mono_ns: int
+
+
 class LiveMemory:
     """Answers a script by calling the memory under test.
 
@@ -79,17 +97,26 @@ class LiveMemory:
         self._lines: list[CallLine] = []
 
     @property
+    def trial_id(self) -> str:
+        """The trial that the lines belong to."""
+        return self._trial_id
+
+    @property
     def lines(self) -> tuple[CallLine, ...]:
         """Every call so far, in order."""
         return tuple(self._lines)
 
-    def answer(self, ask: Ask) -> Answer:
+    def answer(self, want: Ask | Together) -> Answer:
         """Make a call, again while the memory says "try again" (UNAVAILABLE), three times in all.
+
+        Calls that are made together are made once each.
 
         Raises:
             StackError: The interposer refused the call itself: the testbed is at fault.
         """
-        request = self._signed(ask.request, ask.signing)
+        if isinstance(want, Together):
+            return self._together(want)
+        request = self._signed(want.request, want.signing)
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(TRIES_MAX),
             wait=tenacity.wait_fixed(_WAIT_SECONDS),
@@ -97,29 +124,78 @@ class LiveMemory:
             before_sleep=self._log_retry,
             retry_error_callback=_last_answer,
         )
-        answer: Answer = retrying(self._once, ask.step, method_of(request), request)
+        answer: Answer = retrying(self._once, want.step, method_of(request), request)
         return answer
 
+    def struck(self, ask: Ask) -> Answer:
+        """Make a call, once, during which the memory is going to be killed."""
+        request = self._signed(ask.request, ask.signing)
+        made = self._made(ask.step, method_of(request), request)
+        struck = made.answer.status != OK
+        self._keep(made, struck=struck)
+        return Answer(UNANSWERED, made.answer.details) if struck else made.answer
+
+    def burst(self, step: StrikeBurst, before_call: Callable[[], None]) -> Answer:
+        """Make calls one after another until the memory is gone.
+
+        Args:
+            step: The calls.
+            before_call: Is told before each of them.
+        """
+        parts: list[Answer] = []
+        gone = False
+        for ask in step.asks:
+            if gone:
+                parts.append(Answer(UNANSWERED))
+                continue
+            before_call()
+            parts.append(self.struck(ask))
+            gone = parts[-1].status == UNANSWERED
+        return Answer(OK, parts=tuple(parts))
+
+    def _together(self, want: Together) -> Answer:
+        requests = [self._signed(ask.request, ask.signing) for ask in want.asks]
+        start = threading.Barrier(len(requests))
+
+        def one(ask: Ask, request: Message) -> _Made:
+            start.wait(self._seconds)
+            return self._made(ask.step, method_of(request), request)
+
+        with ThreadPoolExecutor(len(requests), thread_name_prefix="together") as pool:
+            made = list(pool.map(one, want.asks, requests))
+        for each in made:
+            self._keep(each)
+            _refuse_own_fault(each.method, each.answer)
+        return Answer(OK, parts=tuple(each.answer for each in made))
+
     def _once(self, step: str, method: Method, request: Message) -> Answer:
+        made = self._made(step, method, request)
+        self._keep(made)
+        _refuse_own_fault(method, made.answer)
+        return made.answer
+
+    def _made(self, step: str, method: Method, request: Message) -> _Made:
         started = time.monotonic_ns()
         answer = self._call(method, request)
-        ended = time.monotonic_ns()
+        return _Made(step, method, request, answer, started, time.monotonic_ns())
+
+    def _keep(self, made: _Made, *, struck: bool = False) -> None:
+        answer = made.answer
         line = CallLine(
             trial_id=self._trial_id,
             position=len(self._lines),
-            step=step,
-            method=method.name,
-            request=message_to_fields(request),
+            step=made.step,
+            method=made.method.name,
+            request=message_to_fields(made.request),
             status=answer.status,
             details=answer.details,
             responses=tuple(message_to_fields(response) for response in answer.responses),
             overflow=answer.overflow,
-            started_mono_ns=started,
-            ended_mono_ns=ended,
+            struck=struck,
+            started_mono_ns=made.started_mono_ns,
+            ended_mono_ns=made.ended_mono_ns,
         )
         self._lines.append(line)
-        _refuse_own_fault(method, answer)
-        return answer
 
     def _log_retry(self, state: tenacity.RetryCallState) -> None:
         last = self._lines[-1]
@@ -133,7 +209,11 @@ class LiveMemory:
         )
 
     def _call(self, method: Method, request: Message) -> Answer:
-        stub = self._stubs.memory if method.service is Service.MEMORY else self._stubs.vendor
+        stub = {
+            Service.MEMORY: self._stubs.memory,
+            Service.VENDOR: self._stubs.vendor,
+            Service.CONTINUITY: self._stubs.continuity,
+        }[method.service]
         callable_: Any = getattr(stub, method.name)
         try:
             answered = callable_(request, timeout=self._seconds)
@@ -148,8 +228,8 @@ class LiveMemory:
         assert isinstance(request, memory_pb2.DecideReviewRequest)  # what alone is ever signed
         signed = memory_pb2.DecideReviewRequest()
         signed.CopyFrom(request)
-        signed.key_id = self._reviewer.public_key.key_id
-        signed.signature = self._reviewer.sign(signing.challenge, signing.decision)
+        signed.key_id = self._reviewer.public_keys[signing.claimed].key_id
+        signed.signature = self._reviewer.sign(signing.challenge, signing.decision, signing.signer)
         return signed
 
 

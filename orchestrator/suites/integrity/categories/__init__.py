@@ -14,11 +14,11 @@ from orchestrator.suites.integrity.categories.base import Category, Scene
 __all__ = ["CATEGORIES", "Category", "Scene"]
 
 CATEGORIES: Mapping[str, Category] = {
-    category.letter: category
+    category.case: category
     for category in (
         procedural_poisoning.CATEGORY,
         agent_hallucination.CATEGORY,
         secret_ingestion.CATEGORY,
     )
 }
-"""Every category by its letter, in the benchmark's order."""
+"""Every case by its name, in the benchmark's order; cases of one category stand together."""

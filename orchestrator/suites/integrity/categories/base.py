@@ -41,16 +41,18 @@ def applies_always(declared: Declared) -> NotRun | None:
 
 @dataclass(frozen=True)
 class Category:
-    """One category.
+    """One case of a category.
 
     Attributes:
-        letter: Its letter in the benchmark.
+        letter: The category's letter in the benchmark, or its name where it has no letter.
         title: Its name for people.
         needs: Capabilities without which it is N/R.
         checks: Its assertions; the contract's first.
         build: The case of a trial's seed.
         script: The calls and conclusions of one trial.
         limits: What else makes it N/R for a memory.
+        variant: Tells several cases of one category apart; empty for the category's main case.
+        offered: False when no memory can be given what it needs: N/R for every one of them.
     """
 
     letter: str
@@ -60,6 +62,13 @@ class Category:
     build: Callable[[int], TrialCase]
     script: Callable[[Scene], Script]
     limits: Callable[[Declared], NotRun | None] = applies_always
+    variant: str = ""
+    offered: bool = True
+
+    @property
+    def case(self) -> str:
+        """Name of the case: the letter, `D`, or letter and variant, `K.replay`."""
+        return f"{self.letter}.{self.variant}" if self.variant else self.letter
 
     @property
     def contract(self) -> CheckSpec:

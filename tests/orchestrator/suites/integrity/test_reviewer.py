@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memqual.v1 import common_pb2
+from orchestrator.suites.integrity.calls import Signer
 from orchestrator.suites.integrity.reviewer import APPROVE, REJECT, Reviewer
 from services.common.challenges import (
     ANY_PRINCIPAL,
@@ -36,7 +37,8 @@ def test_a_memory_can_load_the_key_file_and_check_signatures(tmp_path: Path) -> 
     keys = load_public_keys(path)
     signature = reviewer.sign(CHALLENGE, APPROVE)
 
-    assert keys == {reviewer.public_key.key_id: reviewer.public_key}
+    given = (Signer.REVIEWER, Signer.OTHER_PRINCIPAL)
+    assert keys == {reviewer.public_keys[s].key_id: reviewer.public_keys[s] for s in given}
     assert reviewer.public_key.speaks_for("ada")
     assert not reviewer.public_key.speaks_for("bob")
     assert signature_valid(reviewer.public_key, signature, signing_bytes(CHALLENGE, "approve"))
@@ -56,6 +58,18 @@ def test_two_reviewers_share_nothing() -> None:
     assert not signature_valid(second.public_key, signature, signing_bytes(CHALLENGE, "reject"))
 
 
+def test_each_signer_signs_with_a_key_of_its_own() -> None:
+    reviewer = Reviewer.generate()
+    message = signing_bytes(CHALLENGE, APPROVE)
+
+    signatures = {signer: reviewer.sign(CHALLENGE, APPROVE, signer) for signer in Signer}
+
+    for signer, key in reviewer.public_keys.items():
+        valid = {of for of, one in signatures.items() if signature_valid(key, one, message)}
+        assert valid == {signer}
+    assert not reviewer.public_keys[Signer.OTHER_PRINCIPAL].speaks_for("user-1")
+
+
 def test_a_decision_has_two_values() -> None:
     with pytest.raises(ValueError, match="approve or reject"):
         Reviewer.generate().sign(CHALLENGE, "promote")
@@ -63,14 +77,14 @@ def test_a_decision_has_two_values() -> None:
 
 def test_the_private_key_is_in_no_text_and_no_copy() -> None:
     reviewer = Reviewer.generate()
-    private = reviewer._private_key.private_bytes_raw()
+    privates = [key.private_bytes_raw() for key in reviewer._private_keys.values()]
 
     document = json.loads(reviewer.public_keys_json())
 
     assert set(document["keys"][0]) == {"key_id", "principal", "public_key_base64"}
     for text in (repr(reviewer), str(reviewer), reviewer.public_keys_json()):
-        assert private.hex() not in text
-    with pytest.raises(TypeError, match="stays in its process"):
+        assert not any(private.hex() in text for private in privates)
+    with pytest.raises(TypeError, match="stay in their process"):
         pickle.dumps(reviewer)
-    with pytest.raises(TypeError, match="stays in its process"):
+    with pytest.raises(TypeError, match="stay in their process"):
         copy.deepcopy(reviewer)

@@ -14,11 +14,12 @@ from orchestrator.suites.integrity.calls import (
     Ask,
     ContractBreach,
     NotServed,
+    Want,
     method_of,
 )
 from orchestrator.suites.integrity.categories.base import is_record, told_apart
 from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings, column_of, quoted
-from orchestrator.suites.integrity.playing import CALLS_MAX, play
+from orchestrator.suites.integrity.playing import WANTS_MAX, play
 from orchestrator.suites.integrity.steps import (
     HITS_MAX,
     Offered,
@@ -205,14 +206,14 @@ def test_a_script_without_an_end_is_our_own_fault() -> None:
         while True:
             yield Ask("again", memory_pb2.ListProceduresRequest())
 
-    def answer(ask: Ask) -> Answer:
+    def answer(want: Want) -> Answer:
         nonlocal asked
         asked += 1
         return Answer("OK")
 
-    with pytest.raises(RuntimeError, match="2000 calls"):
+    with pytest.raises(RuntimeError, match="3000 wants"):
         play(endless(), answer)
-    assert asked == CALLS_MAX
+    assert asked == WANTS_MAX
 
 
 def test_every_method_of_the_memory_can_be_asked() -> None:
@@ -220,7 +221,9 @@ def test_every_method_of_the_memory_can_be_asked() -> None:
         method.name for method in memory_pb2.DESCRIPTOR.services_by_name["MemoryService"].methods
     }
 
-    assert set(METHODS) == names | {"Export", "StateHash", "Reset"}
+    assert set(METHODS) == names | {
+        *("Export", "StateHash", "Reset", "Now", "Begin", "RecordReceipt", "GetOperation")
+    }
     assert all(method_of(method.request()) == method for method in METHODS.values())
 
 
