@@ -1,0 +1,65 @@
+"""What a memory that is wrong on purpose is (DESIGN §9)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from services.common.database import Database
+from services.memory.process import Composition
+from services.memory.records.policy import Policy
+from services.memory.records.registrar import Records, create
+
+__all__ = ["Flaw", "named", "of_policy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One memory that is wrong on purpose.
+
+    Attributes:
+        composition: the reference with one part replaced.
+        wrong: what it does wrong, in words.
+        primary_check: the one check that must catch it: the oracle's `unsafe_decision`,
+            `needless_decision` or `malformed_answer`, or an integrity check by its id.
+        row: row of DESIGN §6 that is broken first; empty for records.
+        consequences: other checks that may fail, too, since the same wrong is seen there; whatever
+            else fails is a false alarm.
+    """
+
+    composition: Composition
+    wrong: str
+    primary_check: str
+    row: str = ""
+    consequences: tuple[str, ...] = ()
+
+
+def named(flaw: str) -> str:
+    """Product name of a control."""
+    return f"memqual-control-{flaw}"
+
+
+def of_policy(
+    flaw: str,
+    policy: Callable[[], Policy],
+    wrong: str,
+    primary_check: str,
+    *consequences: str,
+) -> Flaw:
+    """A control whose records follow a policy with one rule replaced.
+
+    Args:
+        flaw: its name in the registry.
+        policy: makes the flawed policy.
+        wrong: what it does wrong, in words.
+        primary_check: the integrity check that must catch it.
+        consequences: other integrity checks that may fail, too.
+    """
+    composition = Composition(named(flaw), records=partial(_records, policy))
+    return Flaw(composition, wrong, primary_check, consequences=consequences)
+
+
+def _records(
+    policy: Callable[[], Policy], database: Database, reviewer_keys_path: Path | None
+) -> Records:
+    return create(database, reviewer_keys_path, policy())
