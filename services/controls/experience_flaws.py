@@ -1,4 +1,4 @@
-"""Flaws of authority from elsewhere: dormant text, success stories, other circles, ancestors (B, E, G, N)."""
+"""Flaws of authority from elsewhere: dormant text, success stories, circles, ancestors (B E G N)."""
 
 from collections.abc import Mapping
 
