@@ -122,7 +122,7 @@ class _VendorFile(_Vendor):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,63}$")
     image: str | None = None
-    recipe: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9-]*$")
+    recipe: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]*$")
     command: tuple[str, ...] | None = None
     process: VendorProcess | None = None
     port: int = Field(default=7000, ge=1, le=65_535)

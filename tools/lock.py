@@ -39,6 +39,7 @@ LOCKS = (
     Lock("agent.lock", "requirements/agent.in"),
     # The vendor caps cryptography below the version that the testbed itself uses.
     Lock("vendors/atmem.lock", "requirements/vendors/atmem.in", follows_dev=False),
+    Lock("vendors/atmem-2.3.6.lock", "requirements/vendors/atmem-2.3.6.in", follows_dev=False),
 )
 
 

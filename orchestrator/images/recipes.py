@@ -25,7 +25,7 @@ RECIPES_FOLDER = "compose/images"
 # The layer that installs a lock file's wheels; every service image starts from one of its builds.
 PYTHON_RECIPE = "python"
 
-_PARENT = re.compile(r"^ARG PYTHON=memqual/python:(?P<lock>[a-z0-9-]+)$", re.MULTILINE)
+_PARENT = re.compile(r"^ARG PYTHON=memqual/python:(?P<lock>[a-z0-9.-]+)$", re.MULTILINE)
 _COPY = re.compile(r"^COPY (?P<source>[^-\s]\S*) \S+$", re.MULTILINE)
 
 

@@ -13,7 +13,10 @@ REPO_ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = REPO_ROOT / "requirements"
 LOCKS = sorted(path.relative_to(REQUIREMENTS).as_posix() for path in REQUIREMENTS.rglob("*.lock"))
 # A vendor may cap what the testbed itself takes newer; each such package is named here.
-VENDOR_CAPS = {"vendors/atmem.lock": {"cryptography"}}
+VENDOR_CAPS = {
+    "vendors/atmem.lock": {"cryptography"},
+    "vendors/atmem-2.3.6.lock": {"cryptography"},
+}
 # Installed by its own lock, before any other.
 HOST_ONLY = {"pip.lock"}
 

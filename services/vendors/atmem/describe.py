@@ -1,4 +1,4 @@
-"""What this adapter declares of atmem 2.3.10; CAPABILITIES.md gives the reasons."""
+"""What this adapter declares of atmem 2.3.6 and 2.3.10; CAPABILITIES.md gives the reasons."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -36,7 +36,7 @@ _SUPPORTED: Final = vendor_pb2.CAPABILITY_STATUS_SUPPORTED
 _ABSENT: Final = vendor_pb2.CAPABILITY_STATUS_ABSENT
 _NOT_EXPRESSIBLE: Final = vendor_pb2.CAPABILITY_STATUS_NOT_EXPRESSIBLE
 
-_DECLARED: Final = (
+_RECORDS: Final = (
     _Declared(
         vendor_pb2.CAPABILITY_SOURCE_TRUST,
         _SUPPORTED,
@@ -73,9 +73,14 @@ _DECLARED: Final = (
     _Declared(
         vendor_pb2.CAPABILITY_SECRET_BLOCKING,
         _SUPPORTED,
-        "By patterns, and for records and proposals. The captured source keeps its text "
-        "(retain_body, on by default) whatever becomes of what was proposed out of it.",
+        "By patterns, and for records, proposals, index, graph and audit. The text of the captured "
+        "source (the transcript) is retained evidence (retain_body, on by default), whatever "
+        "becomes of what was proposed out of it: it is there, it is no scored surface, and the "
+        "canonical export has its size and digest in its place.",
     ),
+)
+
+_CONTINUITY: Final = (
     _Declared(
         vendor_pb2.CAPABILITY_CONTINUITY,
         _SUPPORTED,
@@ -102,45 +107,58 @@ _DECLARED: Final = (
         _ABSENT,
         "A workflow is known by its key alone; equal intents under another key are other work.",
     ),
+)
+
+# Of a version without the continuity package.
+_NO_CONTINUITY: Final = tuple(
+    _Declared(one.capability, _ABSENT, "This version has no continuity package.")
+    for one in _CONTINUITY
+)
+
+_OTHERS: Final = (
     _Declared(
         vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
         _NOT_EXPRESSIBLE,
         "Memory.verify against a checkpoint kept elsewhere notices records set back; the contract "
-        "has no way to keep one. The continuity vault has no such check.",
+        "has no way to keep one. A continuity vault has no such check.",
     ),
     _Declared(vendor_pb2.CAPABILITY_NARRATIVE, _ABSENT, "atmem answers no questions in words."),
     _Declared(vendor_pb2.CAPABILITY_NARRATIVE_TRACES, _ABSENT, "As narrative."),
 )
+_LIMITS: Final = vendor_pb2.Limits(
+    lease_seconds=LEASE_SECONDS,
+    max_renewals=RENEWALS_MAX,
+    max_attempts_per_operation=ATTEMPTS_MAX,
+    max_revisions_per_operation=REVISIONS_MAX,
+    # One attempt executes, the rest may ask.
+    max_uncertain_queries=ATTEMPTS_MAX - 1,
+)
 
 
-def describe(version: str) -> vendor_pb2.DescribeResponse:
-    """The declaration, with the version that is installed."""
+def describe(version: str, *, continuity: bool = True) -> vendor_pb2.DescribeResponse:
+    """The declaration of an installed version; `continuity` says whether it has the package."""
+    declared = (*_RECORDS, *(_CONTINUITY if continuity else _NO_CONTINUITY), *_OTHERS)
     return vendor_pb2.DescribeResponse(
         name=NAME,
         version=version,
-        limits=vendor_pb2.Limits(
-            lease_seconds=LEASE_SECONDS,
-            max_renewals=RENEWALS_MAX,
-            max_attempts_per_operation=ATTEMPTS_MAX,
-            max_revisions_per_operation=REVISIONS_MAX,
-            # One attempt executes, the rest may ask.
-            max_uncertain_queries=ATTEMPTS_MAX - 1,
-        ),
-        lease_clock=vendor_pb2.LEASE_CLOCK_WALL,
+        limits=_LIMITS if continuity else None,
+        lease_clock=vendor_pb2.LEASE_CLOCK_WALL
+        if continuity
+        else vendor_pb2.LEASE_CLOCK_UNSPECIFIED,
         llm_in_loop=False,
         deterministic=True,
         scored_surfaces=SURFACES,
-        capabilities=[
-            vendor_pb2.CapabilityDeclaration(
-                capability=one.capability,
-                status=one.status,
-                enforcement=vendor_pb2.ENFORCEMENT_NATIVE
-                if one.status == _SUPPORTED
-                else vendor_pb2.ENFORCEMENT_UNSPECIFIED,
-                limitation=one.limitation,
-            )
-            for one in _DECLARED
-        ],
+        capabilities=[_declaration(one) for one in declared],
         taint_order=TAINT_ORDER,
         model_disclosure="No language model. Recall ranks words; vectors come from local hashing.",
+    )
+
+
+def _declaration(one: _Declared) -> vendor_pb2.CapabilityDeclaration:
+    native = one.status == _SUPPORTED
+    return vendor_pb2.CapabilityDeclaration(
+        capability=one.capability,
+        status=one.status,
+        enforcement=vendor_pb2.ENFORCEMENT_NATIVE if native else vendor_pb2.ENFORCEMENT_UNSPECIFIED,
+        limitation=one.limitation,
     )

@@ -27,6 +27,14 @@ class Shelf:
         """Puts records on a shelf."""
         return cls({record.record_id: record for record in found})
 
+    def native_ids(self) -> Mapping[str, str]:
+        """Atmem's id of every record, by atmem's and by the contract's."""
+        return {
+            one: record.record_id
+            for record in self.by_id.values()
+            for one in (record.record_id, records.contract_id(record))
+        }
+
     def contract_id(self, record_id: str) -> str:
         """The contract's id of a record of atmem."""
         record = self.by_id.get(record_id)

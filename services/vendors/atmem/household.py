@@ -4,11 +4,13 @@ atmem's own application opens a Memory for each request, too: its connection bel
 and closing it brings the vector index up to date.
 """
 
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from services.vendors.atmem import native
+from services.vendors.atmem import capturing, native
 from services.vendors.atmem.record_model import (
     RECALL_LIMIT_MAX,
     RECALL_MIN_SCORE,
@@ -20,17 +22,18 @@ from services.vendors.atmem.record_model import (
     Record,
     ReviewerAuthority,
 )
+from services.vendors.atmem.rows import proposal_of, record_of
 
 __all__ = ["Household"]
 
 _REVIEW_SCOPE: Final = "procedure:review"
 _PROPOSALS_MAX: Final = 1_000
-# Nobody interprets: what is proposed is the message itself.
-_INTERPRETER: Final = ("memqual", "verbatim", "v1")
-_BINDING_METHODS: Final = {
-    "host_authenticated": "host_authenticated_turn",
-    "caller_asserted": "caller_asserted",
-}
+_HOST: Final = "host"
+_OUTCOME_EVENT: Final = "outcome_observed"
+_PROCEDURE: Final = "procedure"
+_ARCHIVED: Final = (
+    "SELECT record_id FROM memory_lifecycle WHERE subject_id = ? AND state = 'archived'"
+)
 
 
 class Household:
@@ -64,59 +67,30 @@ class Household:
 
     def offer_fact(self, offer: Offer) -> Admission:
         """Captures a message and proposes it as a fact."""
-        request = _capture_request(offer)
         with native.native_call():
+            request = capturing.capture_request(offer)
             # Made first: what atmem cannot propose is not captured either.
-            proposal = native.MemoryProposal(
-                proposal_id=f"fact_{offer.capture.idempotency_key}",
-                idempotency_key=offer.capture.idempotency_key,
-                scope=request.scope,
-                fact=offer.capture.message,
-                source_ids=(request.source_id,),
-                interpreter=native.InterpreterIdentity(
-                    *_INTERPRETER, assurance="rule_extracted", egress_class="none"
-                ),
-                source_binding=native.SourceBinding(
-                    method=request.binding_method,
-                    source_sha256=request.source_sha256,
-                    assurance=request.binding_assurance,
-                ),
-                confidence=1.0,
-                related_record_ids=offer.parents,
-            )
+            proposal = capturing.fact_proposal(offer, request)
             self._memory.capture_source(request)
             admitted = self._memory.submit_proposal(proposal)
         found = (*admitted.record_ids, *admitted.candidate_ids, "")
         return Admission(admitted.decision, tuple(admitted.reason_codes), str(found[0]))
 
     def offer_for_review(self, offer: Offer, proposal_id: str) -> Proposal:
-        """Captures a message and proposes it as a procedure or an episode."""
-        request = _capture_request(offer)
-        message = offer.capture.message
+        """Captures a message and proposes it in its class, or in place of a record."""
         with native.native_call():
-            proposal = native.ExtractionProposal(
-                proposal_id=proposal_id,
-                idempotency_key=offer.capture.idempotency_key,
-                scope=request.scope,
-                action=native.ProposalAction.ADD,
-                memory_class=native.MemoryClass(offer.memory_class),
-                confidence=1.0,
-                reason_codes=("offered_verbatim",),
-                evidence=(
-                    native.ProposalEvidence(
-                        source_id=request.source_id,
-                        source_sha256=request.source_sha256,
-                        start_offset=0,
-                        end_offset=len(message),
-                        excerpt_sha256=request.source_sha256,
-                    ),
-                ),
-                fact=message,
-                review_required=request.source_type != "user_message",
-            )
+            request = capturing.capture_request(offer)
+            replaced = self._row(offer.capture.circle.subject_id, offer.replaces)
+            proposal = capturing.extraction_proposal(offer, request, proposal_id, replaced)
             self._memory.capture_source(request)
-            outcome = self._memory.submit_extraction_proposal(proposal, source_text=message)
-        return _proposal(outcome)
+            outcome = self._memory.submit_extraction_proposal(
+                proposal, source_text=offer.capture.message
+            )
+        return proposal_of(outcome)
+
+    def _row(self, subject_id: str, record_id: str) -> Mapping[str, Any] | None:
+        rows = self._memory.list(subject_id, include_inactive=True) if record_id else ()
+        return next((row for row in rows if str(row["id"]) == record_id), None)
 
     def recall(self, circle: Circle, query: str, limit: int) -> tuple[Ranked, ...]:
         """What atmem would put before an agent, best first."""
@@ -133,7 +107,7 @@ class Household:
             candidates = self._memory.eligible_candidates(
                 native.RecallRequest(
                     request_id="recall",
-                    scope=_scope(circle),
+                    scope=capturing.scope_of(circle),
                     query=query,
                     limit=min(limit, RECALL_LIMIT_MAX),
                     min_score=RECALL_MIN_SCORE,
@@ -154,7 +128,17 @@ class Household:
         with native.native_call():
             excluded = self._memory.store.excluded_record_ids(subject_id)
             rows = self._memory.list(subject_id, include_inactive=True)
-        return tuple(_record(row, excluded=str(row["id"]) in excluded) for row in rows)
+            archived = self._archived_ids(subject_id)
+        return tuple(
+            record_of(row, excluded=str(row["id"]) in excluded, archived=str(row["id"]) in archived)
+            for row in rows
+        )
+
+    def _archived_ids(self, subject_id: str) -> frozenset[str]:
+        # From the file, read only: the lifecycle service has no list, and to look at a record that
+        # it does not know yet makes a row for it.
+        with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as connection:
+            return frozenset(str(row[0]) for row in connection.execute(_ARCHIVED, (subject_id,)))
 
     def proposals(self, subject_id: str) -> tuple[Proposal, ...]:
         """All extraction proposals of a subject, oldest first, at most 1,000."""
@@ -162,7 +146,7 @@ class Household:
             found = self._memory.list_extraction_proposals(
                 subject_id, review_states=None, limit=_PROPOSALS_MAX
             )
-        return tuple(_proposal(one) for one in found)
+        return tuple(proposal_of(one) for one in found)
 
     def exclude(self, subject_id: str, record_id: str, *, excluded: bool, reason: str) -> None:
         """Takes an active record out of recall, or back in."""
@@ -175,6 +159,34 @@ class Household:
             deleted = self._memory.forget_record(subject_id, record_id)
         return tuple(str(one) for one in deleted["receipt"]["purged_record_ids"])
 
+    def archive(self, subject_id: str, record_id: str) -> None:
+        """Has the lifecycle service archive an active or superseded record."""
+        with native.native_call():
+            service = native.LifecycleService(self._memory.store)
+            standing = service.inspect(subject_id, record_id)
+            service.transition(
+                native.LifecycleTransition(
+                    record_id,
+                    subject_id,
+                    native.LifecycleState.ARCHIVED,
+                    int(standing["generation"]),
+                    _HOST,
+                    "archived",
+                )
+            )
+
+    def note_outcome(self, subject_id: str, record_id: str, outcome: str, utility: float) -> None:
+        """Writes into the audit log how something did; nothing else changes."""
+        told = {"record_id": record_id, "outcome": outcome, "utility": utility}
+        with native.native_call():
+            self._memory.log_action(subject_id, _OUTCOME_EVENT, told, actor=_HOST)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A block whose changes are kept all together, or not at all when it fails."""
+        with native.native_call(), self._memory.store.transaction(immediate=True):
+            yield
+
     def promote(self, subject_id: str, record_id: str, actor: str) -> None:
         """Makes a quarantined record active."""
         with native.native_call():
@@ -185,79 +197,17 @@ class Household:
         with native.native_call():
             self._memory.reject(subject_id, record_id, actor=actor)
 
-    def decide(self, proposal_id: str, *, approve: bool, reviewer: str) -> None:
-        """Settles a pending proposal, with an authorization that atmem issues for it."""
+    def decide(self, proposal: Proposal, *, approve: bool, reviewer: str) -> None:
+        """Settles a pending proposal; a procedure with an authorization that atmem issues."""
+        authorization = None
         with native.native_call():
-            authorization = self._memory.issue_review_authorization(
-                reviewer, scopes=(_REVIEW_SCOPE,)
-            )
+            if proposal.memory_class == _PROCEDURE:
+                authorization = self._memory.issue_review_authorization(
+                    reviewer, scopes=(_REVIEW_SCOPE,)
+                )
             native.ReviewService(self._memory).decide(
-                proposal_id,
+                proposal.proposal_id,
                 "approve" if approve else "reject",
                 actor=reviewer,
                 authorization=authorization,
             )
-
-
-def _scope(circle: Circle) -> Any:
-    return native.AuthorityScope(circle.subject_id, circle.agent_id, circle.workspace_id)
-
-
-def _capture_request(offer: Offer) -> Any:
-    capture = offer.capture
-    with native.native_call():
-        return native.SourceCaptureRequest(
-            source_id=capture.source_id,
-            idempotency_key=capture.idempotency_key,
-            scope=_scope(capture.circle),
-            message=capture.message,
-            source_type=capture.source_type,
-            host_message_id=capture.host_message_id or None,
-            binding_method=_BINDING_METHODS[capture.assurance],
-            binding_assurance=capture.assurance,
-        )
-
-
-def _record(row: Mapping[str, Any], *, excluded: bool) -> Record:
-    raw = row.get("raw") or {}
-    scope = raw.get("authority_scope") or {}
-    return Record(
-        record_id=str(row["id"]),
-        circle=Circle(
-            str(row["subject_id"]),
-            str(scope.get("agent_id") or ""),
-            str(scope.get("workspace_id") or ""),
-        ),
-        content=str(row.get("content") or ""),
-        status=str(row["status"]),
-        excluded=excluded,
-        trust_tier=str(row["trust_tier"]),
-        source_type=str(row["source_type"]),
-        memory_class=str(raw.get("memory_class") or ""),
-        proposal_id=str(raw.get("proposal_id") or ""),
-        taints=_texts(raw.get("taint_labels")),
-        source_ids=_texts(raw.get("source_ids")),
-        parents=_texts(raw.get("related_record_ids")),
-    )
-
-
-def _proposal(outcome: Mapping[str, Any]) -> Proposal:
-    kept = outcome.get("proposal") or {}
-    evidence = kept.get("evidence") or ()
-    redacted = bool(kept.get("redacted"))
-    return Proposal(
-        proposal_id=str(outcome["proposal_id"]),
-        circle=Circle(
-            str(outcome["subject_id"]), str(outcome["agent_id"]), str(outcome["workspace_id"])
-        ),
-        memory_class=str(outcome["memory_class"]),
-        content="" if redacted else str(kept.get("fact") or ""),
-        review_state=str(outcome["review_state"]),
-        reasons=_texts(outcome.get("reason_codes")),
-        record_ids=_texts(outcome.get("record_ids")),
-        source_ids=tuple(str(one["source_id"]) for one in evidence),
-    )
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value or ())

@@ -7,9 +7,11 @@ into frozen values.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, Final
 
-from atmem.continuity import ContinuityService
 from atmem.contracts import (
     AuthorityScope,
     InterpreterIdentity,
@@ -26,14 +28,17 @@ from atmem.extract.models import (
     MemoryClass,
     ProposalAction,
     ProposalEvidence,
+    ProposalPrecondition,
 )
 from atmem.extract.review import ReviewService
+from atmem.lifecycle import LifecycleService, LifecycleState, LifecycleTransition
 from atmem.memory import Memory
 from atmem.retrieve.rank import rank_records
 
 from services.vendors.atmem.model import NativeRefusal, RefusalKind
 
 __all__ = [
+    "HAS_CONTINUITY",
     "AuthorityScope",
     "ContinuityService",
     "EncryptedEvidenceStore",
@@ -43,11 +48,15 @@ __all__ = [
     "EvidenceService",
     "ExtractionProposal",
     "InterpreterIdentity",
+    "LifecycleService",
+    "LifecycleState",
+    "LifecycleTransition",
     "Memory",
     "MemoryClass",
     "MemoryProposal",
     "ProposalAction",
     "ProposalEvidence",
+    "ProposalPrecondition",
     "RecallRequest",
     "ReviewService",
     "SourceBinding",
@@ -56,6 +65,12 @@ __all__ = [
     "native_version",
     "rank_records",
 ]
+
+# 2.3.6 has no continuity package: then nothing of it is served or declared.
+HAS_CONTINUITY: Final = find_spec("atmem.continuity") is not None
+ContinuityService: Any = (
+    import_module("atmem.continuity").ContinuityService if HAS_CONTINUITY else None
+)
 
 
 def native_version() -> str:

@@ -15,7 +15,15 @@ from services.common.limits import CONTENT_BYTES, check_content, check_id, check
 from services.vendors.atmem import names
 from services.vendors.atmem.record_model import Capture, Circle, Offer
 
-__all__ = ["FACT", "circle_of", "derived", "observed", "proposal_id_of"]
+__all__ = [
+    "FACT",
+    "circle_of",
+    "derived",
+    "observed",
+    "outcome_of",
+    "proposal_id_of",
+    "replacing",
+]
 
 FACT: Final = "durable_fact"
 
@@ -44,6 +52,11 @@ _ASSURANCES: Final = {
     # atmem's verified_by_atmem would say that atmem checked a proof. It was given none, so this is
     # what the host vouches for.
     memory_pb2.SOURCE_BINDING_VERIFIED: "host_authenticated",
+}
+_OUTCOMES: Final = {
+    memory_pb2.PROCEDURE_OUTCOME_HELPFUL: "helpful",
+    memory_pb2.PROCEDURE_OUTCOME_HARMFUL: "harmful",
+    memory_pb2.PROCEDURE_OUTCOME_NEUTRAL: "neutral",
 }
 
 
@@ -131,6 +144,32 @@ def derived(request: memory_pb2.DeriveRequest, call_id: str) -> Offer:
         source_id=request.method,
         parents=parents,
     )
+
+
+def replacing(request: memory_pb2.SupersedeRequest, call_id: str) -> Offer:
+    """The offer of a Supersede; whom it replaces is atmem's id of the record, added by the caller.
+
+    Raises:
+        ServiceError: INVALID_ARGUMENT: malformed, or the observation is of another circle.
+            UNIMPLEMENTED: with a media part.
+    """
+    check_id("record_id", request.record_id)
+    offer = observed(request.observation, call_id)
+    namespaces = {request.scope.namespace, request.observation.scope.namespace}
+    if circle_of(request.scope) != offer.capture.circle or len(namespaces) != 1:
+        raise _malformed("observation.scope is not scope; a record is replaced where it stands")
+    return offer
+
+
+def outcome_of(request: memory_pb2.RecordOutcomeRequest) -> str:
+    """The outcome's name; raises ServiceError INVALID_ARGUMENT for a malformed request."""
+    check_id("record_id", request.record_id)
+    if request.outcome not in _OUTCOMES:
+        raise _malformed("outcome is not set to a known value")
+    # Written so that no number that is none passes.
+    if not 0.0 <= request.utility <= 1.0:
+        raise _malformed("utility is not between 0 and 1")
+    return _OUTCOMES[request.outcome]
 
 
 def proposal_id_of(offer: Offer) -> str:

@@ -16,7 +16,8 @@ from services.vendors.atmem.describe import NAME, describe
 from services.vendors.atmem.household import Household
 from services.vendors.atmem.memory import MemoryServicer
 from services.vendors.atmem.model import LEASE_SECONDS
-from services.vendors.atmem.native import native_version
+from services.vendors.atmem.native import HAS_CONTINUITY, native_version
+from services.vendors.atmem.opened import Households
 from services.vendors.atmem.record_model import ReviewerAuthority
 from services.vendors.atmem.reviews import Desk
 from services.vendors.atmem.vaults import Vaults
@@ -27,8 +28,8 @@ __all__ = ["registrars", "run"]
 
 SERVICE_NAMES: Final = (
     "memqual.v1.VendorService",
-    "memqual.v1.ContinuityService",
     "memqual.v1.MemoryService",
+    *(("memqual.v1.ContinuityService",) if HAS_CONTINUITY else ()),
 )
 DEFAULT_LISTEN: Final = "0.0.0.0:7000"
 LEASE_SECONDS_MAX: Final = 86_400
@@ -37,7 +38,7 @@ _log = structlog.get_logger(__name__)
 
 
 def registrars(data_folder: Path, keys_path: Path | None) -> tuple[server.Registrar, ...]:
-    """Adds every service to a server.
+    """Adds every service that the installed atmem can serve to a server.
 
     Raises:
         SettingsError: the file of reviewers' keys cannot be used.
@@ -48,12 +49,14 @@ def registrars(data_folder: Path, keys_path: Path | None) -> tuple[server.Regist
         raise SettingsError(f"MEMQUAL_REVIEWER_KEYS: {error}") from error
     vaults = Vaults(data_folder)
     continuity = ContinuityServicer(vaults, Workflows)
-    memory = MemoryServicer(vaults, _household, desk)
-    vendor = VendorServicer(vaults, Workflows, describe(native_version()), continuity.forget)
+    memory = MemoryServicer(Households(vaults, _household), desk)
+    description = describe(native_version(), continuity=HAS_CONTINUITY)
+    vendor = VendorServicer(vaults, Workflows, description, continuity.forget)
 
     def register(grpc_server: grpc.Server) -> None:
         vendor_pb2_grpc.add_VendorServiceServicer_to_server(vendor, grpc_server)
-        continuity_pb2_grpc.add_ContinuityServiceServicer_to_server(continuity, grpc_server)
+        if HAS_CONTINUITY:
+            continuity_pb2_grpc.add_ContinuityServiceServicer_to_server(continuity, grpc_server)
         memory_pb2_grpc.add_MemoryServiceServicer_to_server(memory, grpc_server)
 
     return (register,)
@@ -66,7 +69,7 @@ def run() -> None:
         SettingsError: a variable or the file of keys cannot be used.
     """
     asked = env_int("MEMQUAL_LEASE_SECONDS", LEASE_SECONDS, minimum=1, maximum=LEASE_SECONDS_MAX)
-    if asked != LEASE_SECONDS:
+    if HAS_CONTINUITY and asked != LEASE_SECONDS:
         _log.warning("lease_is_fixed", asked_seconds=asked, lease_seconds=LEASE_SECONDS)
     keys = env_or_none("MEMQUAL_REVIEWER_KEYS")
     server.serve(

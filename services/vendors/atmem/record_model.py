@@ -1,6 +1,7 @@
 """Records as atmem shows them, as frozen values, and what the servicer asks of a household."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -44,6 +45,13 @@ class Circle:
     workspace_id: str
     any_workspace: bool = True
 
+    def shows(self, other: "Circle") -> bool:
+        """Whether a record of another circle of this subject is in sight from here.
+
+        The rule of atmem's own scoped recall: the workspace decides, and what has none is in all.
+        """
+        return self.any_workspace or other.workspace_id in ("", self.workspace_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Capture:
@@ -67,6 +75,11 @@ class Capture:
     source_type: str
     assurance: str
 
+    @property
+    def of_authenticated_user(self) -> bool:
+        """Whether the host says that the user said it: what atmem takes without a review."""
+        return self.source_type == "user_message" and self.assurance == "host_authenticated"
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -76,11 +89,13 @@ class Offer:
         capture: the message.
         memory_class: durable_fact, procedure or episode.
         parents: atmem's ids of the records that it was made of; facts only.
+        replaces: atmem's id of the record that it replaces; empty when it replaces none.
     """
 
     capture: Capture
     memory_class: str
     parents: tuple[str, ...] = ()
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class Record:
         content: the text; empty when forgotten.
         status: active, quarantined, superseded or tombstoned.
         excluded: taken out of recall (retrieval exclusion).
+        archived: atmem's lifecycle service has it as archived, which its recall does not look at.
         trust_tier: trusted_user, user_confirmed, untrusted_content or another.
         source_type: as in Capture, or external_content.
         memory_class: of an extraction proposal; empty for a fact.
@@ -115,6 +131,7 @@ class Record:
         taints: atmem's taint labels.
         source_ids: atmem's ids of the captured messages.
         parents: atmem's ids of the records that it was made of.
+        superseded_by: atmem's id of the record that replaced it; empty before.
     """
 
     record_id: str
@@ -122,6 +139,7 @@ class Record:
     content: str
     status: str
     excluded: bool
+    archived: bool
     trust_tier: str
     source_type: str
     memory_class: str
@@ -129,6 +147,7 @@ class Record:
     taints: tuple[str, ...]
     source_ids: tuple[str, ...]
     parents: tuple[str, ...]
+    superseded_by: str
 
     @property
     def usable(self) -> bool:
@@ -138,12 +157,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One extraction proposal: a procedure or an episode, before and after its review.
+    """One extraction proposal: a procedure, an episode, or what replaces a record.
 
     Attributes:
         proposal_id: its id, given by this adapter.
         circle: whose it is.
-        memory_class: procedure or episode.
+        memory_class: procedure, episode or durable_fact.
         content: the text; empty when atmem did not keep it.
         review_state: pending_review, committed, rejected, noop or stale.
         reasons: atmem's reason codes.
@@ -196,7 +215,7 @@ class HouseholdPort(Protocol):
         """Captures a message and proposes it as a fact."""
 
     def offer_for_review(self, offer: Offer, proposal_id: str) -> Proposal:
-        """Captures a message and proposes it as a procedure or an episode."""
+        """Captures a message and proposes it in its class, or in place of a record."""
 
     def recall(self, circle: Circle, query: str, limit: int) -> tuple[Ranked, ...]:
         """What atmem would put before an agent, best first."""
@@ -216,11 +235,20 @@ class HouseholdPort(Protocol):
     def forget(self, subject_id: str, record_id: str) -> tuple[str, ...]:
         """Purges a record; returns the ids that were purged."""
 
+    def archive(self, subject_id: str, record_id: str) -> None:
+        """Has the lifecycle service archive an active or superseded record."""
+
+    def note_outcome(self, subject_id: str, record_id: str, outcome: str, utility: float) -> None:
+        """Writes into the audit log how something did; nothing else changes."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """A block whose changes are kept all together, or not at all when it fails."""
+
     def promote(self, subject_id: str, record_id: str, actor: str) -> None:
         """Makes a quarantined record active."""
 
     def reject(self, subject_id: str, record_id: str, actor: str) -> None:
         """Purges a quarantined record."""
 
-    def decide(self, proposal_id: str, *, approve: bool, reviewer: str) -> None:
-        """Settles a pending proposal, with an authorization that atmem issues for it."""
+    def decide(self, proposal: Proposal, *, approve: bool, reviewer: str) -> None:
+        """Settles a pending proposal; a procedure with an authorization that atmem issues."""

@@ -67,6 +67,8 @@ def contract_id(record: Record) -> str:
 
 def state_of(record: Record) -> memory_pb2.RecordState.ValueType:
     """The state of a record; what is excluded from recall is out of authority."""
+    if record.archived and record.status in ("active", "superseded"):
+        return memory_pb2.RECORD_STATE_ARCHIVED
     if record.status == "active" and record.excluded:
         return memory_pb2.RECORD_STATE_QUARANTINED
     return _STATES.get(record.status, memory_pb2.RECORD_STATE_UNSPECIFIED)
@@ -87,7 +89,12 @@ def lineage_of(record: Record, by_id: Mapping[str, Record]) -> list[str]:
             found[parent] = None
             if parent in by_id:
                 waiting.extend(by_id[parent].parents)
-    return list(found)
+    return [_told(one, by_id) for one in found]
+
+
+def _told(record_id: str, by_id: Mapping[str, Record]) -> str:
+    """The contract's id of a record of atmem that another one names."""
+    return contract_id(by_id[record_id]) if record_id in by_id else record_id
 
 
 def fact_admission(admitted: Admission, record: Record | None) -> memory_pb2.Admission:
@@ -107,12 +114,20 @@ def fact_admission(admitted: Admission, record: Record | None) -> memory_pb2.Adm
     )
 
 
-def proposal_admission(proposal: Proposal) -> memory_pb2.Admission:
-    """What became of a procedure or an episode."""
+def proposal_admission(proposal: Proposal, record: Record | None = None) -> memory_pb2.Admission:
+    """What became of an extraction proposal; `record` is what it was committed as."""
+    if record is None:
+        return memory_pb2.Admission(
+            record_id=proposal.proposal_id,
+            state=_proposal_state(proposal),
+            trust=memory_pb2.TRUST_UNTRUSTED,
+            reasons=proposal.reasons,
+        )
     return memory_pb2.Admission(
-        record_id=proposal.proposal_id,
-        state=_proposal_state(proposal),
-        trust=memory_pb2.TRUST_UNTRUSTED,
+        record_id=contract_id(record),
+        state=state_of(record),
+        trust=_trust(record),
+        taints=record.taints,
         reasons=proposal.reasons,
     )
 
@@ -144,8 +159,9 @@ def record_message(
         state=state_of(record),
         trust=_trust(record),
         taints=record.taints,
-        parent_ids=record.parents,
+        parent_ids=[_told(one, by_id) for one in record.parents],
         lineage=lineage_of(record, by_id),
+        superseded_by=_told(record.superseded_by, by_id) if record.superseded_by else "",
         authoritative=record.usable,
     )
     if record.content:

@@ -62,6 +62,7 @@ _RULES: Final = (
     Rule("unknown proposal", grpc.StatusCode.NOT_FOUND),
     Rule("was already decided", grpc.StatusCode.FAILED_PRECONDITION),
     Rule("was decided concurrently", grpc.StatusCode.FAILED_PRECONDITION),
+    Rule("-> archived is not allowed", grpc.StatusCode.FAILED_PRECONDITION),
     Rule("is not active", grpc.StatusCode.FAILED_PRECONDITION),
     Rule("is not quarantined", grpc.StatusCode.FAILED_PRECONDITION),
 )

@@ -112,14 +112,22 @@ class Desk:
         challenge, scope = _read(_file(folder, request.challenge_id))
         if challenge is None or scope != request.scope:
             raise _denied("no such open challenge in this scope")
-        if self._now_ns() >= challenge.expires_unix_ns:
-            raise _denied("the challenge has expired; request a new one")
+        self._check_time(folder, challenge)
         key = self._keys.get(request.key_id)
         if key is None or not key.speaks_for(challenge.principal):
             raise _denied("the key is unknown or does not speak for the challenge's principal")
         if not signature_valid(key, request.signature, signing_bytes(challenge, decision)):
             raise _denied("the signature is not over this challenge and this decision")
         return challenge, decision
+
+    def _check_time(self, folder: Path, challenge: common_pb2.Challenge) -> None:
+        now_ns = self._now_ns()
+        if now_ns >= challenge.expires_unix_ns:
+            # For good: a clock that is set back does not bring it back.
+            self.close(folder, challenge.challenge_id)
+            raise _denied("the challenge has expired; request a new one")
+        if now_ns < challenge.expires_unix_ns - _SECONDS * NANOSECONDS_PER_SECOND:
+            raise _denied("the clock stands before the challenge was issued; ask again later")
 
     def close(self, folder: Path, challenge_id: str) -> None:
         """Uses a challenge up, durably, before its decision is carried out."""

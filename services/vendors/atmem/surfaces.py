@@ -1,8 +1,9 @@
 """Everything that atmem has on disk for a namespace, row by row (read only).
 
 Every table of the household and of its vector index belongs to one surface; a table that no rule
-names is canonical, so that nothing of a later schema escapes. The continuity vault is sealed: its
-documents are opened with its own key and exported as they are inside.
+names is canonical, so that nothing of a later schema escapes. One thing is not given in full:
+the text of a captured source (transcripts.py). The continuity vault is sealed: its documents are
+opened with its own key and exported as they are inside.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from services.common.canonical import JsonValue, digest_hex, sha256_hex
+from services.vendors.atmem.transcripts import scored_row
 
 __all__ = ["Item", "Plane", "household_items", "household_state", "vault_items", "vault_state"]
 
@@ -97,11 +99,20 @@ def household_state(path: Path) -> list[JsonValue]:
         rows = connection.execute(
             "SELECT id, subject_id, content, status, trust_tier, fact_key, raw FROM records"
         ).fetchall()
+        archived = {
+            row[0]
+            for row in connection.execute(
+                "SELECT record_id FROM memory_lifecycle WHERE state = 'archived'"
+            )
+        }
         pending = connection.execute(
             "SELECT subject_id, memory_class, review_state, proposal FROM memory_proposals"
         ).fetchall()
     contents = {row["id"]: sha256_hex(row["content"].encode()) for row in rows}
-    digests = [_record_digest(row, row["id"] in excluded, contents) for row in rows]
+    digests = [
+        _record_digest(row, (row["id"] in excluded, row["id"] in archived), contents)
+        for row in rows
+    ]
     for row in pending:
         fact = json.loads(row["proposal"]).get("fact") or ""
         digests.append(
@@ -120,7 +131,8 @@ def vault_state(documents: Iterator[Mapping[str, JsonValue]]) -> list[JsonValue]
     return [*sorted(_workflow_digest(workflow) for workflow in latest.values())]
 
 
-def _record_digest(row: sqlite3.Row, excluded: bool, contents: Mapping[str, str]) -> str:
+def _record_digest(row: sqlite3.Row, apart: tuple[bool, bool], contents: Mapping[str, str]) -> str:
+    """Of one record; `apart` says whether it is excluded from recall, and archived."""
     raw = json.loads(row["raw"])
     parents = [contents.get(one, "") for one in raw.get("related_record_ids") or ()]
     scope = raw.get("authority_scope") or {}
@@ -128,7 +140,7 @@ def _record_digest(row: sqlite3.Row, excluded: bool, contents: Mapping[str, str]
         {
             "circle": [row["subject_id"], scope.get("agent_id"), scope.get("workspace_id")],
             "content": contents[row["id"]],
-            "standing": [row["status"], row["trust_tier"], excluded, row["fact_key"]],
+            "standing": [row["status"], row["trust_tier"], *apart, row["fact_key"]],
             "class": raw.get("memory_class"),
             "taints": raw.get("taint_labels") or [],
             "parents": sorted(parents),
@@ -189,7 +201,7 @@ def _rows(path: Path, wanted: Callable[[str], bool], prefix: str = "") -> Iterat
         tables = [row["name"] for row in connection.execute(_TABLES)]
         for table in filter(wanted, tables):
             for number, row in enumerate(connection.execute(f'SELECT * FROM "{table}"')):
-                yield f"{prefix}{table}/{number}", _json(dict(row))
+                yield f"{prefix}{table}/{number}", _json(scored_row(table, dict(row)))
 
 
 def _provenance(path: Path) -> Iterator[Item]:

@@ -21,6 +21,7 @@ from services.common.challenges import PublicKey, signing_bytes
 from services.vendors.atmem.continuity import ContinuityServicer
 from services.vendors.atmem.describe import describe
 from services.vendors.atmem.memory import MemoryServicer
+from services.vendors.atmem.opened import Households
 from services.vendors.atmem.reviews import Desk
 from services.vendors.atmem.vaults import Vaults
 from services.vendors.atmem.vendor import VendorServicer
@@ -87,7 +88,7 @@ def served(tmp_path: Path, reviewer: ReviewerOfTest) -> Iterator[Served]:
     vaults = Vaults(tmp_path)
     continuity = ContinuityServicer(vaults, fake_vaults.open, clock.read)
     desk = Desk({reviewer.key_id: reviewer.public_key()})
-    memory = MemoryServicer(vaults, households.open, desk)
+    memory = MemoryServicer(Households(vaults, households.open), desk)
     vendor = VendorServicer(vaults, fake_vaults.open, describe("2.3.10"), continuity.forget)
 
     def register(grpc_server: grpc.Server) -> None:

@@ -4,6 +4,7 @@ They are no models of atmem: what atmem itself decides is seen in test_container
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -201,6 +202,9 @@ class FakeHousehold:
     reviewers: tuple[ReviewerAuthority, ...] = ()
     kept: dict[str, Record] = field(default_factory=dict)
     proposed: dict[str, Proposal] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    outcomes: list[tuple[str, str, str, float]] = field(default_factory=list)
+    refuse_decisions_of: str = ""
     is_open: bool = False
 
     def __enter__(self) -> Self:
@@ -225,6 +229,7 @@ class FakeHousehold:
             content=capture.message,
             status="active" if trusted else "quarantined",
             excluded=False,
+            archived=False,
             trust_tier="trusted_user" if trusted else "untrusted_content",
             source_type=capture.source_type,
             memory_class="",
@@ -232,12 +237,14 @@ class FakeHousehold:
             taints=() if trusted else ("UNTRUSTED_CONTENT",),
             source_ids=(capture.source_id,),
             parents=offer.parents,
+            superseded_by="",
         )
         self.kept[record.record_id] = record
         return Admission(record.status, ("policy",), record.record_id)
 
     def offer_for_review(self, offer: Offer, proposal_id: str) -> Proposal:
-        proposal = Proposal(
+        self.replaced[proposal_id] = offer.replaces
+        self.proposed[proposal_id] = Proposal(
             proposal_id=proposal_id,
             circle=offer.capture.circle,
             memory_class=offer.memory_class,
@@ -247,8 +254,9 @@ class FakeHousehold:
             record_ids=(),
             source_ids=(offer.capture.source_id,),
         )
-        self.proposed[proposal_id] = proposal
-        return proposal
+        if offer.memory_class == "durable_fact" and offer.capture.of_authenticated_user:
+            self._commit(proposal_id)
+        return self.proposed[proposal_id]
 
     def recall(self, circle: Circle, query: str, limit: int) -> tuple[Ranked, ...]:
         found = [one.record_id for one in self.kept.values() if one.usable]
@@ -280,15 +288,36 @@ class FakeHousehold:
     def reject(self, subject_id: str, record_id: str, actor: str) -> None:
         self.kept[record_id] = replace(self.kept[record_id], status="tombstoned", content="")
 
-    def decide(self, proposal_id: str, *, approve: bool, reviewer: str) -> None:
-        found = self.proposed[proposal_id]
-        if (reviewer, found.circle) not in {
-            (one.principal_id, one.circle) for one in self.reviewers
-        }:
+    def archive(self, subject_id: str, record_id: str) -> None:
+        if self.kept[record_id].archived:
+            raise refusal("transition archived -> archived is not allowed")
+        self.kept[record_id] = replace(self.kept[record_id], archived=True)
+
+    def note_outcome(self, subject_id: str, record_id: str, outcome: str, utility: float) -> None:
+        self.outcomes.append((subject_id, record_id, outcome, utility))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        kept, proposed = dict(self.kept), dict(self.proposed)
+        try:
+            yield
+        except BaseException:
+            self.kept, self.proposed = kept, proposed
+            raise
+
+    def decide(self, proposal: Proposal, *, approve: bool, reviewer: str) -> None:
+        if self.refuse_decisions_of == proposal.proposal_id:
+            raise refusal("proposal was decided concurrently")
+        trusted = {(one.principal_id, one.circle) for one in self.reviewers}
+        if (reviewer, proposal.circle) not in trusted:
             raise NativeRefusal(RefusalKind.PERMISSION, "review principal is not configured")
-        if not approve:
-            self.proposed[proposal_id] = replace(found, review_state="rejected")
-            return
+        if approve:
+            self._commit(proposal.proposal_id)
+        else:
+            self.proposed[proposal.proposal_id] = replace(proposal, review_state="rejected")
+
+    def _commit(self, proposal_id: str) -> None:
+        found = self.proposed[proposal_id]
         record_id = f"rec_{len(self.kept) + 1}"
         self.kept[record_id] = Record(
             record_id=record_id,
@@ -296,6 +325,7 @@ class FakeHousehold:
             content=found.content,
             status="active",
             excluded=False,
+            archived=False,
             trust_tier="trusted_user",
             source_type="user_message",
             memory_class=found.memory_class,
@@ -303,7 +333,10 @@ class FakeHousehold:
             taints=(),
             source_ids=(),
             parents=(),
+            superseded_by="",
         )
+        if old := self.replaced[proposal_id]:
+            self.kept[old] = replace(self.kept[old], status="superseded", superseded_by=record_id)
         self.proposed[proposal_id] = replace(
             found, review_state="committed", record_ids=(record_id,)
         )

@@ -92,6 +92,7 @@ def record(record_id: str = "rec_1", **changes: object) -> Record:
         content=f"What {record_id} says.",
         status="active",
         excluded=False,
+        archived=False,
         trust_tier="trusted_user",
         source_type="user_message",
         memory_class="",
@@ -99,6 +100,7 @@ def record(record_id: str = "rec_1", **changes: object) -> Record:
         taints=(),
         source_ids=(f"alice.{record_id}",),
         parents=(),
+        superseded_by="",
     )
     return replace(base, **changes)  # type: ignore[arg-type]  # the keys are the dataclass's
 

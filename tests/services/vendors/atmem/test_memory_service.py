@@ -202,15 +202,3 @@ def test_a_malformed_question_is_refused(
     with pytest.raises(grpc.RpcError) as refused:
         served.memory.Recall(request_, timeout=DEADLINE_SECONDS)
     assert status_of(refused.value) is grpc.StatusCode.INVALID_ARGUMENT
-
-
-def test_what_a_later_version_serves_is_unimplemented(served: Served) -> None:
-    calls = [
-        (served.memory.RecordOutcome, memory_pb2.RecordOutcomeRequest()),
-        (served.memory.Supersede, memory_pb2.SupersedeRequest()),
-        (served.memory.Archive, memory_pb2.ArchiveRequest()),
-    ]
-    for method, request in calls:
-        with pytest.raises(grpc.RpcError) as refused:
-            method(request, timeout=DEADLINE_SECONDS)  # type: ignore[operator]  # each its own
-        assert status_of(refused.value) is grpc.StatusCode.UNIMPLEMENTED

@@ -36,6 +36,41 @@ def test_the_state_is_atmems(
 
 
 @pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("active", memory_pb2.RECORD_STATE_ARCHIVED),
+        ("superseded", memory_pb2.RECORD_STATE_ARCHIVED),
+        ("tombstoned", memory_pb2.RECORD_STATE_FORGOTTEN),
+    ],
+)
+def test_what_the_lifecycle_service_archived_is_archived_and_still_recalled(
+    status: str, state: memory_pb2.RecordState.ValueType
+) -> None:
+    shown = record(status=status, archived=True)
+    assert records.state_of(shown) == state
+    # atmem's recall does not look at it, and the answer says so.
+    assert records.hit(shown, 0.5, {}).authoritative is (status == "active")
+
+
+def test_ids_in_answers_are_the_contracts() -> None:
+    old = record("rec_1", status="superseded", superseded_by="rec_2")
+    new = record("rec_2", memory_class="durable_fact", proposal_id="prop_2")
+    child = record("rec_3", parents=("rec_2", "rec_1"))
+    by_id = {one.record_id: one for one in (old, new, child)}
+    assert records.record_message(old, by_id, scope()).superseded_by == "prop_2"
+    message = records.record_message(child, by_id, scope())
+    assert list(message.parent_ids) == list(message.lineage) == ["prop_2", "rec_1"]
+    assert Shelf.of(by_id.values()).native_ids()["prop_2"] == "rec_2"
+
+
+def test_a_committed_proposal_is_admitted_as_its_record() -> None:
+    committed = record("rec_2", memory_class="durable_fact", proposal_id="prop_1")
+    told = records.proposal_admission(proposal(review_state="committed"), committed)
+    assert (told.record_id, told.state) == ("prop_1", ACTIVE)
+    assert told.trust == memory_pb2.TRUST_TRUSTED
+
+
+@pytest.mark.parametrize(
     ("tier", "trust"),
     [
         ("trusted_user", memory_pb2.TRUST_TRUSTED),

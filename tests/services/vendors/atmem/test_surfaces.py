@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from services.common.canonical import JsonValue
+from services.common.canonical import JsonValue, sha256_hex
 from services.vendors.atmem.surfaces import (
     Plane,
     household_items,
@@ -20,7 +20,8 @@ from services.vendors.atmem.surfaces import (
 SCHEMA = """
     CREATE TABLE records (id TEXT, subject_id TEXT, content TEXT, status TEXT, trust_tier TEXT,
                           fact_key TEXT, supersedes_id TEXT, raw TEXT, created_at TEXT);
-    CREATE TABLE episodes (id TEXT, message TEXT);
+    CREATE TABLE episodes (id TEXT, message TEXT, source_type TEXT);
+    CREATE TABLE memory_lifecycle (record_id TEXT, state TEXT);
     CREATE TABLE retrieval_exclusions (record_id TEXT);
     CREATE TABLE memory_proposals (subject_id TEXT, memory_class TEXT, review_state TEXT,
                                    proposal TEXT);
@@ -44,7 +45,7 @@ def _household(
             " ?, ?)",
             (record_id, content, json.dumps(raw), at),
         )
-        connection.execute("INSERT INTO episodes VALUES ('ep_1', 'what was said')")
+        connection.execute("INSERT INTO episodes VALUES ('ep_1', 'what was said', 'website')")
         connection.execute("INSERT INTO audit_log VALUES ('what was done')")
         connection.execute("INSERT INTO edges VALUES ('near')")
         connection.execute("INSERT INTO graph_fts_data VALUES (x'6e696e65')")
@@ -61,7 +62,9 @@ def test_every_row_is_on_one_surface(tmp_path: Path) -> None:
     assert set(found[Plane.AUDIT]) == {"audit_log/0"}
     assert set(found[Plane.MEDIA]) == {"media_artifacts/0"}
     assert set(found[Plane.INDEX]) == {"graph_fts_data/0"}
-    assert b"what was said" in found[Plane.CANONICAL]["episodes/0"]
+    # Retained and told, but no scored surface.
+    assert b"what was said" not in found[Plane.CANONICAL]["episodes/0"]
+    assert sha256_hex(b"what was said").encode() in found[Plane.CANONICAL]["episodes/0"]
     assert b"alice.1" in found[Plane.GRAPH]["provenance/rec_1"]
     # Bytes are given in hexadecimal, in which a scan looks, too.
     assert b"nine".hex().encode() in found[Plane.INDEX]["graph_fts_data/0"]
@@ -102,6 +105,7 @@ def test_the_state_is_the_content_and_its_standing(tmp_path: Path) -> None:
     [
         "UPDATE records SET status = 'quarantined'",
         "INSERT INTO retrieval_exclusions VALUES ('rec_1')",
+        "INSERT INTO memory_lifecycle VALUES ('rec_1', 'archived')",
         "INSERT INTO memory_proposals VALUES ('alice', 'procedure', 'pending_review', '{}')",
     ],
 )
