@@ -9,10 +9,19 @@ import tenacity
 
 from services.common.database import Database
 from services.common.errors import ServiceError
-from services.memory.records import audit, schema, store
+from services.memory.known_operations import OwnOperations
+from services.memory.records import audit, lineage, schema, store
 from services.memory.records.index import Index
-from services.memory.records.model import Scope, Standing
+from services.memory.records.model import (
+    Reason,
+    Scope,
+    Source,
+    SourceType,
+    Standing,
+    State,
+)
 from services.memory.records.policy import Policy
+from services.memory.records.receipts import KnownOperation, KnownOperations
 from services.memory.records.store import Stored
 
 __all__ = ["Desk"]
@@ -38,13 +47,31 @@ class Desk:
         index: what is derived from content.
     """
 
-    def __init__(self, database: Database, policy: Policy) -> None:
+    def __init__(
+        self, database: Database, policy: Policy, operations: KnownOperations | None = None
+    ) -> None:
+        """Opens the part on a database.
+
+        Args:
+            database: the memory's file.
+            policy: the rules that decide.
+            operations: port to the continuity part; None reads its tables in the same file.
+        """
         self.database = database
         self.policy = policy
+        self._operations = OwnOperations() if operations is None else operations
         with database.transaction() as conn:
             schema.create_tables(conn)
             self.key = schema.load_key(conn)
         self.index = Index(policy, self.key)
+
+    def operation_of(
+        self, conn: sqlite3.Connection, scope: Scope, source: Source
+    ) -> KnownOperation | None:
+        """The operation that a receipt names, if this memory knows it as this principal's."""
+        if source.type is not SourceType.RECEIPT:
+            return None
+        return self._operations.find(conn, scope, source.source_id)
 
     def visible(self, conn: sqlite3.Connection, scope: Scope, record_id: str) -> Stored:
         """The record, if the scope sees it.
@@ -66,11 +93,23 @@ class Desk:
         standing: Standing,
         action: str,
         now_unix_ns: int,
+        *,
+        superseded_by: str | None = None,
     ) -> Stored:
-        """Saves a new standing, moves the record in the indexes, and writes the audit entry."""
+        """Saves a new standing, moves the record in the indexes, and writes the audit entry.
+
+        Args:
+            conn: connection inside the caller's transaction.
+            stored: the record as it was.
+            standing: what it stands for from now on.
+            action: stable code for the audit trail.
+            now_unix_ns: the store's clock.
+            superseded_by: id of its successor; None leaves what it has.
+        """
         record = stored.record
         authoritative = self.policy.authoritative(record.kind, record.source, standing)
-        after = store.save_standing(conn, stored, standing, authoritative)
+        successor = record.superseded_by if superseded_by is None else superseded_by
+        after = store.save_standing(conn, stored, standing, authoritative, successor)
         if record.content is not None:
             self.index.move(conn, stored, after)
         audit.append(
@@ -81,8 +120,33 @@ class Desk:
             scope=record.scope,
             record_id=record.record_id,
             standing=standing,
+            detail={} if superseded_by is None else {"superseded_by": superseded_by},
         )
         return after
+
+    def lower_descendants(
+        self, conn: sqlite3.Connection, ancestor: Stored, reason: Reason, now_unix_ns: int
+    ) -> list[str]:
+        """Brings an ancestor's doubts to all that was made of it; ids of what changed."""
+        lowered = (
+            self.lower(conn, ancestor, store.load(conn, row), reason, now_unix_ns)
+            for row in lineage.descendants(conn, ancestor.row)
+        )
+        return [child.record.record_id for child in lowered if child is not None]
+
+    def lower(
+        self,
+        conn: sqlite3.Connection,
+        ancestor: Stored,
+        child: Stored,
+        reason: Reason,
+        now_unix_ns: int,
+    ) -> Stored | None:
+        """Brings an ancestor's doubts to a descendant; None when it has them already."""
+        standing = self.policy.under(ancestor.standing, child.standing, reason)
+        if standing == child.standing or child.standing.state is State.FORGOTTEN:
+            return None
+        return self.change(conn, child, standing, str(reason), now_unix_ns)
 
     def cut_log(self) -> None:
         """Folds the write-ahead log into the file and cuts it, so that erased text leaves it, too.

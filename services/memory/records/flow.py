@@ -1,7 +1,7 @@
 """Content flow: which kept, doubted or forgotten texts a new text repeats (DESIGN §4).
 
 Fingerprints lie in three kinds of spaces: all kept records of a principal (rank 0: nothing speaks
-against the record), the doubted ones of the whole namespace, and the forgotten ones of a principal.
+against the record), those doubted in the whole namespace, and the forgotten ones of a principal.
 Every question is a point look-up, so that its cost does not grow with what is kept.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from services.memory.records.places import Place
 
-__all__ = ["Followed", "bury", "drop", "follow", "put"]
+__all__ = ["Doubt", "Followed", "bury", "drop", "follow", "put"]
 
 # Records that share one fingerprint and are looked at; the oldest and least doubted first.
 SHARERS_MAX = 32
@@ -39,12 +39,25 @@ _WORST = (
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What speaks against a record's words.
+
+    Attributes:
+        rank: how much, 0 for nothing.
+        everywhere: it holds in the whole namespace, not for this principal only.
+    """
+
+    rank: int
+    everywhere: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Followed:
     """What a new text repeats.
 
     Attributes:
-        doubted: rows of doubted records anywhere in the namespace whose words it shares, where no
-            clean record of the same principal has those words.
+        doubted: rows of doubted records of this principal, or doubted in the whole namespace,
+            whose words it shares, where no clean record of the same principal has those words.
         contained: rows of the same principal's kept records whose whole text it contains.
         forgotten: rows of the same principal's forgotten records whose whole text it contains.
     """
@@ -54,16 +67,18 @@ class Followed:
     forgotten: tuple[int, ...]
 
 
-def put(conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], rank: int) -> None:
-    """Keeps a record's fingerprints; `rank` is how much speaks against it, 0 for nothing."""
-    conn.executemany(_INSERT, _rows(place, row, prints, rank))
+def put(
+    conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], doubt: Doubt
+) -> None:
+    """Keeps a record's fingerprints with what speaks against it."""
+    conn.executemany(_INSERT, _rows(place, row, prints, doubt))
 
 
 def drop(
-    conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], rank: int
+    conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int], doubt: Doubt
 ) -> None:
     """Removes what `put` kept with the same arguments."""
-    conn.executemany(_DELETE, [values[:4] for values in _rows(place, row, prints, rank)])
+    conn.executemany(_DELETE, [values[:4] for values in _rows(place, row, prints, doubt)])
 
 
 def bury(conn: sqlite3.Connection, place: Place, row: int, prints: Sequence[int]) -> None:
@@ -77,16 +92,17 @@ def follow(conn: sqlite3.Connection, place: Place, asked: Iterable[int]) -> Foll
     every = json.dumps(list(asked))
     shared: Counter[tuple[int, int]] = Counter()
     explained: set[int] = set()
+    doubted: Counter[int] = Counter()
     for value in _known(conn, _kept_space(place), every):
         sharers = conn.execute(_SHARERS, (_kept_space(place), value)).fetchall()
         shared.update((row, total) for _, row, total in sharers)
         if sharers[0][0] == 0:
             explained.add(value)  # a clean record of this principal says the same words
-    doubted = Counter(
-        conn.execute(_WORST, (_doubted_space(place), value)).fetchone()[0]
-        for value in _known(conn, _doubted_space(place), every)
-        if value not in explained
-    )
+        else:
+            doubted[_worst(conn, _kept_space(place), value)] += 1
+    for value in _known(conn, _doubted_space(place), every):
+        if value not in explained:
+            doubted[_worst(conn, _doubted_space(place), value)] += 1
     buried = Counter(
         (row, total)
         for value in _known(conn, _forgotten_space(place), every)
@@ -104,6 +120,10 @@ def _known(conn: sqlite3.Connection, space: int, asked_json: str) -> list[int]:
     return [value for (value,) in conn.execute(_KNOWN, (asked_json, space))]
 
 
+def _worst(conn: sqlite3.Connection, space: int, value: int) -> int:
+    return int(conn.execute(_WORST, (space, value)).fetchone()[0])
+
+
 def _whole(found: Counter[tuple[int, int]]) -> tuple[int, ...]:
     """Rows of which every fingerprint was found, the longest text first."""
     whole = [(total, row) for (row, total), count in found.items() if count >= total]
@@ -111,12 +131,12 @@ def _whole(found: Counter[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _rows(
-    place: Place, row: int, prints: Sequence[int], rank: int
+    place: Place, row: int, prints: Sequence[int], doubt: Doubt
 ) -> list[tuple[int, int, int, int, int]]:
     total = len(prints)
-    rows = [(_kept_space(place), value, rank, row, total) for value in prints]
-    if rank:
-        rows += [(_doubted_space(place), value, rank, row, total) for value in prints]
+    rows = [(_kept_space(place), value, doubt.rank, row, total) for value in prints]
+    if doubt.rank and doubt.everywhere:
+        rows += [(_doubted_space(place), value, doubt.rank, row, total) for value in prints]
     return rows
 
 

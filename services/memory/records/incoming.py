@@ -3,6 +3,7 @@
 Every refusal is INVALID_ARGUMENT with the field's name and never its value.
 """
 
+import math
 import re
 
 import grpc
@@ -15,6 +16,7 @@ from services.memory.records.model import (
     Kind,
     Media,
     Observation,
+    Outcome,
     Scope,
     Source,
     SourceType,
@@ -31,11 +33,14 @@ __all__ = [
     "derivation",
     "max_hits",
     "observation",
+    "outcome",
     "query",
     "record_id",
     "review",
     "scope",
+    "superseding",
     "surface",
+    "utility",
 ]
 
 LABELS_MAX = 32
@@ -74,6 +79,11 @@ _RECALL_SURFACES = {
     memory_pb2.RECALL_SURFACE_AUTHORITATIVE: Surface.AUTHORITATIVE,
     memory_pb2.RECALL_SURFACE_EVIDENCE: Surface.EVIDENCE,
 }
+_OUTCOMES = {
+    memory_pb2.PROCEDURE_OUTCOME_HELPFUL: Outcome.HELPFUL,
+    memory_pb2.PROCEDURE_OUTCOME_HARMFUL: Outcome.HARMFUL,
+    memory_pb2.PROCEDURE_OUTCOME_NEUTRAL: Outcome.NEUTRAL,
+}
 _DECISIONS = {
     memory_pb2.REVIEW_DECISION_APPROVE: APPROVE,
     memory_pb2.REVIEW_DECISION_REJECT: REJECT,
@@ -106,6 +116,15 @@ def observation(sent: memory_pb2.Observation) -> Observation:
         event_unix_ns=sent.event_unix_ns,
         labels=tuple(_name("labels", label) for label in sent.labels),
     )
+
+
+def superseding(sent: memory_pb2.SupersedeRequest) -> tuple[Scope, str, Observation]:
+    """Scope, the record to replace, and the newcomer, in the same namespace and principal."""
+    asked, newcomer = scope(sent.scope), observation(sent.observation)
+    offered = newcomer.scope
+    if (offered.namespace, offered.principal) != (asked.namespace, asked.principal):
+        raise _refused("observation.scope names another namespace or principal than scope")
+    return asked, record_id(sent.record_id), newcomer
 
 
 def derivation(sent: memory_pb2.DeriveRequest) -> Derivation:
@@ -141,6 +160,20 @@ def surface(sent: memory_pb2.RecallSurface.ValueType) -> Surface:
     if sent not in _RECALL_SURFACES:
         raise _refused("surface is not set to a known value")
     return _RECALL_SURFACES[sent]
+
+
+def outcome(sent: memory_pb2.ProcedureOutcome.ValueType) -> Outcome:
+    """How a procedure did."""
+    if sent not in _OUTCOMES:
+        raise _refused("outcome is not set to a known value")
+    return _OUTCOMES[sent]
+
+
+def utility(sent: float) -> float:
+    """A utility of 0.0 to 1.0; not a number is none."""
+    if not (math.isfinite(sent) and 0.0 <= sent <= 1.0):
+        raise _refused("utility is out of range; send 0.0 to 1.0")
+    return sent
 
 
 def record_id(sent: str) -> str:

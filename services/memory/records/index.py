@@ -4,6 +4,7 @@ import sqlite3
 
 from services.memory.records import flow, postings
 from services.memory.records.fingerprints import FingerprintKey, kept_fingerprints
+from services.memory.records.flow import Doubt
 from services.memory.records.model import Standing, ordered, severity
 from services.memory.records.policy import Policy
 from services.memory.records.postings import Shelf
@@ -24,19 +25,19 @@ class Index:
         """Enters a record that has content, as it was read."""
         postings.put(conn, _shelf(stored), stored.row, reading.terms)
         prints = kept_fingerprints(self._key, reading.words)
-        flow.put(conn, stored.place, stored.row, prints, self._rank(stored.standing))
+        flow.put(conn, stored.place, stored.row, prints, self._doubt(stored.standing))
 
     def bury(self, conn: sqlite3.Connection, stored: Stored) -> None:
         """Removes a record whose content goes; keyed hashes stay to know it when it comes again."""
         reading = _reading(stored)
         postings.drop(conn, _shelf(stored), stored.row, reading.terms)
         prints = kept_fingerprints(self._key, reading.words)
-        flow.drop(conn, stored.place, stored.row, prints, self._rank(stored.standing))
+        flow.drop(conn, stored.place, stored.row, prints, self._doubt(stored.standing))
         flow.bury(conn, stored.place, stored.row, prints)
 
     def move(self, conn: sqlite3.Connection, before: Stored, after: Stored) -> None:
         """Follows a change of standing."""
-        old, new = self._rank(before.standing), self._rank(after.standing)
+        old, new = self._doubt(before.standing), self._doubt(after.standing)
         if _shelf(before) == _shelf(after) and old == new:
             return
         reading = _reading(before)
@@ -48,8 +49,9 @@ class Index:
             flow.drop(conn, before.place, before.row, prints, old)
             flow.put(conn, after.place, after.row, prints, new)
 
-    def _rank(self, standing: Standing) -> int:
-        return severity(ordered(self._policy.inherited_taints(standing)))
+    def _doubt(self, standing: Standing) -> Doubt:
+        rank = severity(ordered(self._policy.inherited_taints(standing)))
+        return Doubt(rank, everywhere=self._policy.doubted_by_all(standing))
 
 
 def _shelf(stored: Stored) -> Shelf:

@@ -1,18 +1,25 @@
-"""Quarantine and Forget: what leaves authority, what leaves for good, and what goes with it."""
+"""Quarantine, Archive, Forget: what leaves authority or for good, and what goes with it.
+
+And RecordOutcome, which changes nothing but counters.
+"""
 
 import sqlite3
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import grpc
 
 from services.common.errors import ServiceError
-from services.memory.records import lineage, places, review_store, store
+from services.memory.records import audit, lineage, outcome_store, places, review_store, store
 from services.memory.records.desk import Desk
-from services.memory.records.model import Reason, Scope, State
+from services.memory.records.model import Kind, Outcome, Reason, Scope
+from services.memory.records.recalling import Viewed
 from services.memory.records.store import Stored
 from services.memory.records.text import terms
 
 __all__ = ["Lifecycle"]
+
+# So many reports of one procedure enter the audit trail one by one; later ones are counted only.
+AUDITED_OUTCOMES_MAX = 100
 
 _SAME_WORD = (
     "SELECT o.row FROM mem_records r JOIN mem_records o ON o.circle_id = r.circle_id"
@@ -48,11 +55,31 @@ class Lifecycle:
             if standing != stored.standing:
                 stored = self._desk.change(conn, stored, standing, "quarantined", now_unix_ns)
                 changed.append(record_id)
-            for row in lineage.descendants(conn, stored.row):
-                child = store.load(conn, row)
-                if self._lower(conn, stored, child, Reason.ANCESTOR_QUARANTINED, now_unix_ns):
-                    changed.append(child.record.record_id)
-            return changed
+            reason_below = Reason.ANCESTOR_QUARANTINED
+            return changed + self._desk.lower_descendants(conn, stored, reason_below, now_unix_ns)
+
+    def archive(self, scope: Scope, record_id: str) -> None:
+        """Puts a record out of use and keeps it as evidence; its descendants lose authority.
+
+        Archiving an archived record changes nothing.
+
+        Raises:
+            ServiceError: NOT_FOUND; FAILED_PRECONDITION for a superseded, rejected or forgotten
+                record, which is out of use already.
+        """
+        with self._desk.database.transaction() as conn:
+            stored = self._desk.visible(conn, scope, record_id)
+            if not self._policy.archivable(stored.standing):
+                raise ServiceError(
+                    grpc.StatusCode.FAILED_PRECONDITION,
+                    f"the record is {stored.standing.state}; only records in use can be archived",
+                )
+            standing = self._policy.archived(stored.standing)
+            if standing == stored.standing:
+                return
+            now_unix_ns = places.advance_clock(conn)
+            archived = self._desk.change(conn, stored, standing, "archived", now_unix_ns)
+            self._desk.lower_descendants(conn, archived, Reason.ANCESTOR_ARCHIVED, now_unix_ns)
 
     def forget(self, scope: Scope, record_id: str) -> list[str]:
         """Removes a record's content for good; returns ids of what changed.
@@ -78,6 +105,43 @@ class Lifecycle:
             self._desk.cut_log()
         return list(dict.fromkeys(changed))
 
+    def record_outcome(
+        self, scope: Scope, record_id: str, outcome: Outcome, utility: float
+    ) -> Viewed:
+        """Counts one report of a procedure (utility 0.0..1.0) and returns it as it stands.
+
+        Counters only: no report changes state, trust, taints, revision, rank or authority.
+
+        Raises:
+            ServiceError: NOT_FOUND; FAILED_PRECONDITION for what is no kept procedure.
+        """
+        with self._desk.database.transaction() as conn:
+            stored = self._desk.visible(conn, scope, record_id)
+            if stored.record.kind is not Kind.PROCEDURE or not self._policy.kept(stored.standing):
+                raise ServiceError(
+                    grpc.StatusCode.FAILED_PRECONDITION,
+                    f"the record is a {stored.standing.state} {stored.record.kind};"
+                    " outcomes are those of kept procedures",
+                )
+            before = outcome_store.load(conn, stored.row)
+            outcomes = self._policy.counted(before, outcome, utility)
+            outcome_store.save(conn, stored.row, outcomes)
+            now_unix_ns = places.advance_clock(conn)
+            if outcomes.total <= AUDITED_OUTCOMES_MAX:
+                audit.append(
+                    conn,
+                    stored.place.namespace_id,
+                    now_unix_ns,
+                    "outcome_recorded",
+                    scope=stored.record.scope,
+                    record_id=record_id,
+                    detail={"outcome": str(outcome), "outcomes": asdict(outcomes)},
+                )
+            standing = self._policy.outcome_standing(stored.standing, outcomes)
+            if standing != stored.standing:
+                stored = self._desk.change(conn, stored, standing, "outcome_judged", now_unix_ns)
+            return Viewed(stored, lineage.ancestor_ids(conn, stored.row))
+
     def _forget(self, conn: sqlite3.Connection, stored: Stored, now_unix_ns: int) -> list[str]:
         words = frozenset(terms(stored.record.content or ""))
         rows = lineage.descendants(conn, stored.row)
@@ -89,7 +153,9 @@ class Lifecycle:
         changed = [stored.record.record_id]
         for row in rows:
             child = store.load(conn, row)
-            lowered = self._lower(conn, tombstone, child, Reason.ANCESTOR_FORGOTTEN, now_unix_ns)
+            lowered = self._desk.lower(
+                conn, tombstone, child, Reason.ANCESTOR_FORGOTTEN, now_unix_ns
+            )
             child = lowered or child
             mine = frozenset(terms(child.record.content or ""))
             erased = self._policy.carries(mine, words, others[row])
@@ -104,20 +170,6 @@ class Lifecycle:
     def _erase(self, conn: sqlite3.Connection, stored: Stored) -> Stored:
         self._desk.index.bury(conn, stored)
         return store.erase(conn, stored)
-
-    def _lower(
-        self,
-        conn: sqlite3.Connection,
-        ancestor: Stored,
-        child: Stored,
-        reason: Reason,
-        now_unix_ns: int,
-    ) -> Stored | None:
-        """Brings an ancestor's doubts to a descendant; None when it has them already."""
-        standing = self._policy.under(ancestor.standing, child.standing, reason)
-        if standing == child.standing or child.standing.state is State.FORGOTTEN:
-            return None
-        return self._desk.change(conn, child, standing, str(reason), now_unix_ns)
 
 
 def _words_of_others(

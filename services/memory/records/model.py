@@ -9,6 +9,8 @@ __all__ = [
     "Kind",
     "Media",
     "Observation",
+    "Outcome",
+    "Outcomes",
     "Reason",
     "Record",
     "Scope",
@@ -119,13 +121,51 @@ class Reason(enum.StrEnum):
     DUPLICATE = "duplicate"
     FORGOTTEN_CONTENT = "forgotten_content"
     SECRET = "secret"
+    SECRET_IN_PARTS = "secret_in_parts"
+    RECEIPT_NOT_PROVEN = "receipt_not_proven"
+    RECEIPT_CONTRADICTED = "receipt_contradicted"
+    SUPERSEDES = "supersedes"
+    MAY_NOT_SUPERSEDE = "may_not_supersede"
+    SAME_STATEMENT = "same_statement"
     ANCESTOR_QUARANTINED = "ancestor_quarantined"
     ANCESTOR_FORGOTTEN = "ancestor_forgotten"
+    ANCESTOR_SUPERSEDED = "ancestor_superseded"
+    ANCESTOR_ARCHIVED = "ancestor_archived"
     CONTENT_ERASED = "content_erased"
     FORGOTTEN = "forgotten"
     QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
     REVIEW_APPROVED = "review_approved"
     REVIEW_REJECTED = "review_rejected"
+
+
+class Outcome(enum.StrEnum):
+    """How a procedure did, by a caller's account."""
+
+    HELPFUL = "helpful"
+    HARMFUL = "harmful"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What callers reported of a procedure; decides nothing.
+
+    Attributes:
+        helpful, harmful, neutral: how many reports of each, at most 2**53 - 1.
+        utility_micros: sum of the reported utilities, in millionths, at most 2**53 - 1.
+    """
+
+    helpful: int = 0
+    harmful: int = 0
+    neutral: int = 0
+    utility_micros: int = 0
+
+    @property
+    def total(self) -> int:
+        """All reports."""
+        return self.helpful + self.harmful + self.neutral
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What is computed of an offered text before the store is locked (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from services.memory.records.fingerprints import FingerprintKey, asked_fingerprints
@@ -21,7 +21,16 @@ from services.memory.records.policy import Policy
 from services.memory.records.store import Draft
 from services.memory.records.text import Reading, claims, read
 
-__all__ = ["SUPPORT_BYTES", "Admitted", "Derivation", "Offer", "derived", "observed", "said_by"]
+__all__ = [
+    "SUPPORT_BYTES",
+    "Admitted",
+    "Derivation",
+    "Offer",
+    "derived",
+    "observed",
+    "refused_in_parts",
+    "said_by",
+]
 
 # Parents' text that is read to check what a derivation adds; words beyond it count as its own.
 SUPPORT_BYTES = 1024 * 1024
@@ -121,6 +130,17 @@ def said_by(parents: Sequence[str]) -> frozenset[str]:
     return frozenset(said)
 
 
+def refused_in_parts(offer: Offer, kinds: Iterable[str]) -> tuple[Offer, Standing]:
+    """The offer of a text that completes a secret of which another part is kept, and its refusal.
+
+    Nothing of it is kept, so that both parts never lie together.
+    """
+    emptied = _emptied(offer.draft, offer.reading, kinds, traceless=False)
+    found = (f"{Reason.SECRET}:{kind}" for kind in sorted(kinds))
+    reasons = (str(Reason.SECRET), str(Reason.SECRET_IN_PARTS), *found)
+    return emptied, Standing(State.REJECTED, Trust.UNTRUSTED, (), reasons)
+
+
 def _offer(policy: Policy, key: FingerprintKey, reading: Reading, draft: Draft) -> Offer:
     media = draft.media or _NO_MEDIA
     scope = draft.scope
@@ -132,6 +152,12 @@ def _offer(policy: Policy, key: FingerprintKey, reading: Reading, draft: Draft) 
     if not kinds:
         asked = asked_fingerprints(key, reading.words)
         return Offer(draft, None, traceless=False, reading=reading, asked=asked)
+    traceless = bool(policy.secret_kinds("\n".join(names)))
+    return _emptied(draft, reading, kinds, traceless=traceless)
+
+
+def _emptied(draft: Draft, reading: Reading, kinds: Iterable[str], *, traceless: bool) -> Offer:
+    """The offer of a text with a secret: of all that the caller gave only its scope is left."""
     reasons = (str(Reason.SECRET), *(f"{Reason.SECRET}:{kind}" for kind in sorted(kinds)))
     emptied = replace(
         draft,
@@ -143,7 +169,6 @@ def _offer(policy: Policy, key: FingerprintKey, reading: Reading, draft: Draft) 
         source=replace(draft.source, source_id=""),
     )
     refusal = Standing(State.REJECTED, Trust.UNTRUSTED, (), reasons)
-    traceless = bool(policy.secret_kinds("\n".join(names)))
     return Offer(emptied, refusal, traceless=traceless, reading=reading, asked=())
 
 

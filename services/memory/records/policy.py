@@ -13,7 +13,7 @@ inherits every doubt of its parents and may add no words of its own; content tha
 text inherits its doubts as if it had named it as a parent, unless an authenticated user says it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from services.memory.records.model import (
@@ -30,16 +30,19 @@ from services.memory.records.model import (
     Trust,
     ordered,
 )
+from services.memory.records.policy_receipts import ReceiptRules
+from services.memory.records.policy_replace import REASONS_MAX, ReplaceRules, appended
 from services.memory.records.policy_review import ReviewRules
+from services.memory.records.secret_parts import find_joined
 from services.memory.records.secret_scan import find_secrets
 from services.memory.records.text import stem
 from services.memory.records.words import NEUTRAL_WORDS
 
 __all__ = ["REASONS_MAX", "Policy"]
 
-REASONS_MAX = 32
 # Half of a question's weight, or a record is no answer: rarer words weigh more, unknown ones most.
 COVERAGE_MIN = 0.5
+EARLIER_TEXTS_MAX = 16
 
 _OWN_TAINTS = {
     SourceType.AGENT: Taint.AGENT_GENERATED,
@@ -50,8 +53,11 @@ _OWN_TAINTS = {
 _NEUTRAL_STEMS = frozenset(stem(word) for word in NEUTRAL_WORDS)
 
 
-class Policy(ReviewRules):
-    """All rules of the reference memory; `ReviewRules` holds those of challenges."""
+class Policy(ReviewRules, ReplaceRules, ReceiptRules):
+    """All rules of the reference memory; those of a topic of its own are in its bases."""
+
+    # So many of a principal's last texts are looked at for the other part of a secret.
+    earlier_texts_max: int = EARLIER_TEXTS_MAX
 
     # Sources
 
@@ -80,6 +86,15 @@ class Policy(ReviewRules):
     def secret_kinds(self, text: str) -> tuple[str, ...]:
         """Kinds of secrets in a text that must not be stored; empty lets it pass."""
         return find_secrets(text)
+
+    def split_secret_kinds(self, text: str, earlier: Sequence[str]) -> tuple[str, ...]:
+        """Kinds of secrets that a text completes; empty lets it pass.
+
+        Args:
+            text: what is offered; no secret by itself.
+            earlier: the principal's last kept texts, latest first.
+        """
+        return find_joined(text, earlier, self.secret_kinds)
 
     # Admission
 
@@ -165,6 +180,14 @@ class Policy(ReviewRules):
         reviewed = standing.trust is Trust.REVIEWED
         return kind is not Kind.EPISODE or source.type is SourceType.RECEIPT or reviewed
 
+    def doubted_by_all(self, standing: Standing) -> bool:
+        """True when what speaks against a record's words holds in every principal's circle.
+
+        What one principal replaced or put out of use is no doubt in what another one says.
+        """
+        out_of_use = standing.state in (State.SUPERSEDED, State.ARCHIVED)
+        return not out_of_use or bool(standing.taints) or standing.trust is Trust.UNTRUSTED
+
     def kept(self, standing: Standing) -> bool:
         """True when a record belongs on the evidence surface, marked as what it is."""
         return standing.state not in (State.REJECTED, State.FORGOTTEN)
@@ -187,11 +210,12 @@ class Policy(ReviewRules):
     # Lifecycle
 
     def quarantined(self, standing: Standing, reason: str) -> Standing:
-        """Standing of a record that is taken out of authority by name."""
+        """Standing of a record that is taken out of authority by name; history stays history."""
+        past = standing.state is State.SUPERSEDED
         return replace(
             standing,
-            state=State.QUARANTINED,
-            reasons=_appended(standing.reasons, reason or Reason.QUARANTINED),
+            state=State.SUPERSEDED if past else State.QUARANTINED,
+            reasons=appended(standing.reasons, reason or Reason.QUARANTINED),
         )
 
     def under(self, parent: Standing, standing: Standing, reason: Reason) -> Standing:
@@ -200,12 +224,12 @@ class Policy(ReviewRules):
         state = State.QUARANTINED if standing.state is State.ACTIVE else standing.state
         if taints == standing.taints and state is standing.state:
             return standing
-        reasons = _appended(standing.reasons, reason)
+        reasons = appended(standing.reasons, reason)
         return replace(standing, state=state, taints=taints, reasons=reasons)
 
     def forgotten(self, standing: Standing) -> Standing:
         """Standing of a tombstone."""
-        reasons = _appended(standing.reasons, Reason.FORGOTTEN)
+        reasons = appended(standing.reasons, Reason.FORGOTTEN)
         return replace(standing, state=State.FORGOTTEN, reasons=reasons)
 
     def gone(self, record: Record) -> bool:
@@ -229,9 +253,3 @@ def _standing(
     state: State, trust: Trust, taints: Iterable[Taint], reasons: Iterable[Reason]
 ) -> Standing:
     return Standing(state, trust, ordered(frozenset(taints)), tuple(reasons))
-
-
-def _appended(reasons: tuple[str, ...], reason: str) -> tuple[str, ...]:
-    """Reasons with one more, each once, the latest kept when there are too many."""
-    kept = tuple(known for known in reasons if known != reason)
-    return (*kept, str(reason))[-REASONS_MAX:]

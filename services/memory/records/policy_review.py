@@ -25,14 +25,16 @@ class ReviewRules:
     def decidable(self, action: str, standing: Standing) -> bool:
         """True when a review of this action has something to decide.
 
-        "promote" makes any active or quarantined record reviewed; "release" lifts the quarantine
-        of a record that had been trusted, and of no other.
+        "promote" makes any active, quarantined or archived record reviewed; "release" brings back
+        one that had been trusted and is quarantined or archived, and no other. What was superseded
+        or forgotten is not brought back by a review.
         """
+        held_back = standing.state in (State.QUARANTINED, State.ARCHIVED)
         if action == RELEASE:
-            return standing.state is State.QUARANTINED and standing.trust is not Trust.UNTRUSTED
+            return held_back and standing.trust is not Trust.UNTRUSTED
         if standing.state is State.ACTIVE:
             return standing.trust is not Trust.REVIEWED
-        return standing.state is State.QUARANTINED
+        return held_back
 
     def same_scope(self, asked: Scope, deciding: Scope) -> bool:
         """True when the decision comes for exactly the circle that the challenge was issued in."""

@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, astuple
 from itertools import groupby
 
 from memqual.v1 import vendor_pb2
 from services.common.canonical import JsonValue, canonical_json
 from services.common.database import Database
-from services.memory.records import audit, places, store
-from services.memory.records.model import Record
+from services.memory.records import audit, outcome_store, places, store
+from services.memory.records.model import Outcomes, Record
 from services.memory.records.store import Stored
 
 __all__ = ["digest_parts", "export"]
@@ -47,10 +48,11 @@ def digest_parts(database: Database, namespace: str) -> Iterator[JsonValue]:
                 (namespace_id,),
             )
         )
-        for stored in _records(conn, namespace_id):
+        for stored, outcomes in _counted(conn, namespace_id):
             record = stored.record
             yield {
                 **_described(record),
+                "outcomes": list(astuple(outcomes)),
                 "parent_ids": [numbers[parent_id] for parent_id in record.parent_ids],
                 "record": stored.ordinal,
                 "superseded_by": numbers.get(record.superseded_by, 0),
@@ -59,11 +61,12 @@ def digest_parts(database: Database, namespace: str) -> Iterator[JsonValue]:
 
 def _canonical(conn: sqlite3.Connection, namespace_id: int) -> Iterator[_Item]:
     """Each record's fields, and its content byte for byte."""
-    for stored in _records(conn, namespace_id):
+    for stored, outcomes in _counted(conn, namespace_id):
         record = stored.record
         fields: dict[str, JsonValue] = {
             **_described(record),
             "event_unix_ns": str(record.event_unix_ns),
+            "outcomes": asdict(outcomes),
             "record_id": record.record_id,
             "revision": record.revision,
         }
@@ -114,6 +117,17 @@ def _media(conn: sqlite3.Connection, namespace_id: int) -> Iterator[_Item]:
 
 
 def _records(conn: sqlite3.Connection, namespace_id: int) -> Iterator[Stored]:
+    for page in _pages(conn, namespace_id):
+        yield from page
+
+
+def _counted(conn: sqlite3.Connection, namespace_id: int) -> Iterator[tuple[Stored, Outcomes]]:
+    for page in _pages(conn, namespace_id):
+        counters = outcome_store.load_many(conn, [stored.row for stored in page])
+        yield from ((stored, counters.get(stored.row, Outcomes())) for stored in page)
+
+
+def _pages(conn: sqlite3.Connection, namespace_id: int) -> Iterator[list[Stored]]:
     ordinal = 0
     while True:
         rows = conn.execute(
@@ -124,7 +138,7 @@ def _records(conn: sqlite3.Connection, namespace_id: int) -> Iterator[Stored]:
         if not rows:
             return
         loaded = store.load_many(conn, [row for row, _ in rows])
-        yield from (loaded[row] for row, _ in rows)
+        yield [loaded[row] for row, _ in rows]
         ordinal = rows[-1][1]
 
 

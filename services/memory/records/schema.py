@@ -42,6 +42,8 @@ CREATE TABLE IF NOT EXISTS mem_records (
     revision INTEGER NOT NULL, parents INTEGER NOT NULL,
     authoritative INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS mem_records_statement ON mem_records (circle_id, statement);
+CREATE INDEX IF NOT EXISTS mem_records_said ON mem_records (principal_id, row)
+    WHERE content IS NOT NULL;
 CREATE INDEX IF NOT EXISTS mem_records_namespace ON mem_records (namespace_id, ordinal);
 CREATE INDEX IF NOT EXISTS mem_procedures ON mem_records (circle_id, row)
     WHERE kind = 'procedure' AND authoritative = 1;
@@ -64,6 +66,10 @@ CREATE TABLE IF NOT EXISTS mem_flow (
     row INTEGER NOT NULL, total INTEGER NOT NULL,
     PRIMARY KEY (fingerprint, space, rank, row)) WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS mem_outcomes (
+    row INTEGER PRIMARY KEY, helpful INTEGER NOT NULL, harmful INTEGER NOT NULL,
+    neutral INTEGER NOT NULL, utility_micros INTEGER NOT NULL);
+
 CREATE TABLE IF NOT EXISTS mem_challenges (
     challenge_id TEXT PRIMARY KEY, namespace_id INTEGER NOT NULL, challenge BLOB,
     scope_json TEXT NOT NULL, revisions_json TEXT NOT NULL, expires_unix_ns INTEGER NOT NULL,
@@ -85,6 +91,7 @@ _PURGES = (
     "DELETE FROM mem_shelves WHERE circle_id IN (SELECT c.id FROM mem_circles c"
     " JOIN mem_principals p ON p.id = c.principal_id WHERE p.namespace_id = ?1)",
     "DELETE FROM mem_edges WHERE child IN (SELECT row FROM mem_records WHERE namespace_id = ?1)",
+    "DELETE FROM mem_outcomes WHERE row IN (SELECT row FROM mem_records WHERE namespace_id = ?1)",
     "DELETE FROM mem_records WHERE namespace_id = ?1",
     "DELETE FROM mem_challenges WHERE namespace_id = ?1",
     "DELETE FROM mem_audit WHERE namespace_id = ?1",

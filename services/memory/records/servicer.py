@@ -1,11 +1,8 @@
 """MemoryService over the records part; every answer is durable before it is sent (DESIGN §4)."""
 
-from typing import NoReturn
-
 import grpc
 
 from memqual.v1 import memory_pb2, memory_pb2_grpc
-from services.common.errors import ServiceError
 from services.memory.records import incoming, outgoing
 from services.memory.records.lifecycle import Lifecycle
 from services.memory.records.recalling import Recalling
@@ -122,24 +119,28 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
 
     def RecordOutcome(
         self, request: memory_pb2.RecordOutcomeRequest, context: grpc.ServicerContext
-    ) -> NoReturn:
-        """Not served by this version."""
-        raise _unimplemented()
+    ) -> memory_pb2.RecordOutcomeResponse:
+        """Counts how a procedure did; changes nothing that decides."""
+        viewed = self._lifecycle.record_outcome(
+            incoming.scope(request.scope),
+            incoming.record_id(request.record_id),
+            incoming.outcome(request.outcome),
+            incoming.utility(request.utility),
+        )
+        return memory_pb2.RecordOutcomeResponse(record=outgoing.record(viewed))
 
     def Supersede(
         self, request: memory_pb2.SupersedeRequest, context: grpc.ServicerContext
-    ) -> NoReturn:
-        """Not served by this version."""
-        raise _unimplemented()
+    ) -> memory_pb2.SupersedeResponse:
+        """Offers a record that replaces another one, if its source may."""
+        admitted = self._writing.supersede(*incoming.superseding(request))
+        return memory_pb2.SupersedeResponse(admission=outgoing.admission(admitted))
 
     def Archive(
         self, request: memory_pb2.ArchiveRequest, context: grpc.ServicerContext
-    ) -> NoReturn:
-        """Not served by this version."""
-        raise _unimplemented()
-
-
-def _unimplemented() -> ServiceError:
-    return ServiceError(
-        grpc.StatusCode.UNIMPLEMENTED, "this version of the reference memory does not serve it"
-    )
+    ) -> memory_pb2.ArchiveResponse:
+        """Puts a record out of use and keeps it."""
+        self._lifecycle.archive(
+            incoming.scope(request.scope), incoming.record_id(request.record_id)
+        )
+        return memory_pb2.ArchiveResponse()

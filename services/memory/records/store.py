@@ -33,6 +33,7 @@ __all__ = [
     "record_id_of",
     "save_standing",
     "sql_list",
+    "statement_of",
 ]
 
 CHUNK = 500
@@ -193,22 +194,32 @@ def load_many(conn: sqlite3.Connection, rows: Iterable[int]) -> dict[int, Stored
 
 
 def save_standing(
-    conn: sqlite3.Connection, stored: Stored, standing: Standing, authoritative: bool
+    conn: sqlite3.Connection,
+    stored: Stored,
+    standing: Standing,
+    authoritative: bool,
+    superseded_by: str,
 ) -> Stored:
-    """Changes a record's standing and raises its revision."""
+    """Changes a record's standing and its successor's id, and raises its revision."""
     conn.execute(
         "UPDATE mem_records SET state = ?, trust = ?, taints = ?, reasons_json = ?,"
-        " authoritative = ?, revision = revision + 1 WHERE row = ?",
+        " authoritative = ?, superseded_by = ?, revision = revision + 1 WHERE row = ?",
         (
             standing.state,
             standing.trust,
             ",".join(standing.taints),
             json.dumps(standing.reasons),
             authoritative,
+            superseded_by,
             stored.row,
         ),
     )
-    record = replace(stored.record, standing=standing, revision=stored.record.revision + 1)
+    record = replace(
+        stored.record,
+        standing=standing,
+        superseded_by=superseded_by,
+        revision=stored.record.revision + 1,
+    )
     return replace(stored, record=record, authoritative=authoritative)
 
 
@@ -220,6 +231,7 @@ def erase(conn: sqlite3.Connection, stored: Stored) -> Stored:
         " WHERE row = ?",
         (stored.row,),
     )
+    conn.execute("DELETE FROM mem_outcomes WHERE row = ?", (stored.row,))
     record = replace(
         stored.record,
         content=None,
@@ -231,6 +243,12 @@ def erase(conn: sqlite3.Connection, stored: Stored) -> Stored:
         event_unix_ns=0,
     )
     return replace(stored, record=record)
+
+
+def statement_of(conn: sqlite3.Connection, row: int) -> bytes:
+    """The keyed digest of what the record at a row says."""
+    found = conn.execute("SELECT statement FROM mem_records WHERE row = ?", (row,)).fetchone()
+    return bytes(found[0])
 
 
 def sql_list(count: int) -> str:

@@ -34,7 +34,7 @@ CLAIMED = Source(SourceType.USER, Binding.CALLER_ASSERTED, "u-1")
 AGENT = Source(SourceType.AGENT, Binding.HOST_AUTHENTICATED, "a-1")
 TOOL = Source(SourceType.TOOL, Binding.HOST_AUTHENTICATED, "t-1")
 WEB = Source(SourceType.WEB, Binding.CALLER_ASSERTED, "https://forum.example")
-RECEIPT = Source(SourceType.RECEIPT, Binding.VERIFIED, "op-1")
+RECEIPT = Source(SourceType.RECEIPT, Binding.HOST_AUTHENTICATED, "op-1")
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(b"\x07" * 32)
 REVIEWER = PublicKey("k-1", "alice", PRIVATE.public_key().public_bytes_raw())

@@ -319,15 +319,6 @@ def test_unknown_records_are_not_found(stub: Stub) -> None:
     assert {refused(call) for call in calls} == {grpc.StatusCode.NOT_FOUND}
 
 
-def test_what_is_not_served_says_so(stub: Stub) -> None:
-    calls: list[Callable[[], object]] = [
-        lambda: stub.Supersede(memory_pb2.SupersedeRequest(), timeout=5),
-        lambda: stub.Archive(memory_pb2.ArchiveRequest(), timeout=5),
-        lambda: stub.RecordOutcome(memory_pb2.RecordOutcomeRequest(), timeout=5),
-    ]
-    assert {refused(call) for call in calls} == {grpc.StatusCode.UNIMPLEMENTED}
-
-
 @pytest.mark.parametrize(
     "content",
     [
