@@ -107,6 +107,23 @@ def test_a_challenge_expires(tmp_path: Path, reviewer: ReviewerOfTest) -> None:
     now.ns = challenge.expires_unix_ns
     with pytest.raises(ServiceError, match="expired"):
         desk.take(tmp_path, _answer(reviewer, challenge))
+    # For good, wherever the clock is set to.
+    now.ns = START_NS
+    with pytest.raises(ServiceError, match="no such open challenge"):
+        desk.take(tmp_path, _answer(reviewer, challenge))
+
+
+def test_a_clock_set_back_does_not_lengthen_a_challenge(
+    tmp_path: Path, reviewer: ReviewerOfTest
+) -> None:
+    now = _Now()
+    desk = Desk({reviewer.key_id: reviewer.public_key()}, now.read)
+    challenge = desk.issue(tmp_path, scope(), SUBJECTS, "promote")
+    now.ns = START_NS - 1
+    with pytest.raises(ServiceError, match="before the challenge was issued"):
+        desk.take(tmp_path, _answer(reviewer, challenge))
+    now.ns = START_NS
+    assert desk.take(tmp_path, _answer(reviewer, challenge)) == (challenge, "approve")
 
 
 def test_open_challenges_are_bounded_and_expired_ones_swept(tmp_path: Path) -> None:

@@ -29,33 +29,49 @@ def _state(served: Served, namespace: str = "space") -> str:
     return served.vendor.StateHash(request, timeout=DEADLINE_SECONDS).digest
 
 
-def test_every_capability_is_declared_once() -> None:
-    declared = [one.capability for one in describe("2.3.10").capabilities]
+@pytest.mark.parametrize("continuity", [True, False])
+def test_every_capability_is_declared_once(continuity: bool) -> None:
+    declared = [one.capability for one in describe("2.3", continuity=continuity).capabilities]
     wanted = [one for one in vendor_pb2.Capability.values() if one]
     assert sorted(declared) == sorted(wanted)
 
 
-def test_every_capability_says_what_it_does_not_cover() -> None:
-    for one in describe("2.3.10").capabilities:
+@pytest.mark.parametrize("continuity", [True, False])
+def test_every_capability_says_what_it_does_not_cover(continuity: bool) -> None:
+    for one in describe("2.3", continuity=continuity).capabilities:
         assert 0 < len(one.limitation.encode()) <= 1_024
         native = one.enforcement == vendor_pb2.ENFORCEMENT_NATIVE
         assert native is (one.status == SUPPORTED)
 
 
-def test_vendor_yaml_claims_what_is_declared() -> None:
-    claimed = yaml.safe_load((ROOT / "compose/vendors/atmem.yaml").read_text())
-    supported = {
+def test_without_the_package_nothing_of_continuity_is_declared() -> None:
+    told = describe("2.3.6", continuity=False)
+    assert (told.limits, told.lease_clock) == (
+        vendor_pb2.Limits(),
+        vendor_pb2.LEASE_CLOCK_UNSPECIFIED,
+    )
+    lost = _supported(describe("2.3.10")) - _supported(told)
+    assert lost == {"continuity"}
+
+
+def _supported(told: vendor_pb2.DescribeResponse) -> set[str]:
+    return {
         vendor_pb2.Capability.Name(one.capability).removeprefix("CAPABILITY_").lower()
-        for one in describe("2.3.10").capabilities
+        for one in told.capabilities
         if one.status == SUPPORTED
     }
-    assert set(claimed["capabilities"]) == supported
-    assert claimed["lease"]["seconds"] == describe("2.3.10").limits.lease_seconds
 
 
-def test_the_lock_has_the_version_that_the_adapter_was_written_for() -> None:
-    locked = (ROOT / "requirements/vendors/atmem.lock").read_text()
-    assert "atmem==2.3.10" in locked
+@pytest.mark.parametrize(
+    ("name", "version", "continuity"), [("atmem", "2.3.10", True), ("atmem-2.3.6", "2.3.6", False)]
+)
+def test_vendor_yaml_claims_what_is_declared(name: str, version: str, continuity: bool) -> None:
+    claimed = yaml.safe_load((ROOT / f"compose/vendors/{name}.yaml").read_text())
+    told = describe(version, continuity=continuity)
+    assert set(claimed["capabilities"]) == _supported(told)
+    assert claimed.get("lease", {}).get("seconds", 0) == told.limits.lease_seconds
+    locked = (ROOT / f"requirements/vendors/{name}.lock").read_text()
+    assert f"\natmem=={version} " in locked
 
 
 def test_describe_and_now_answer(served: Served) -> None:
