@@ -7,6 +7,7 @@ Exception
 ├── ContractBreach   a healthy memory answered otherwise than the contract allows: FAIL
 ├── NotServed        the memory does not serve what the script needs: N/R, or FAIL when it declares
 │                    something that needs it
+├── NotExpressible   the memory has no such concept, by its own account: N/R, not expressible
 └── NotPossible      this machine cannot do to the memory what the script needs: N/R, platform
 """
 
@@ -32,6 +33,7 @@ __all__ = [
     "ContractBreach",
     "Method",
     "Needle",
+    "NotExpressible",
     "NotPossible",
     "NotServed",
     "PassTime",
@@ -333,6 +335,14 @@ class NotServed(Exception):
     def __init__(self, method: str = "Write") -> None:
         super().__init__(f"{method} is UNIMPLEMENTED")
         self.method = method
+
+
+class NotExpressible(Exception):
+    """By its own account the memory lacks the trial's concept; `cause` is what it told."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
 
 
 class NotPossible(Exception):

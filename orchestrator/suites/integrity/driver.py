@@ -22,6 +22,7 @@ from orchestrator.suites.integrity.calls import (
     OK,
     Answer,
     ContractBreach,
+    NotExpressible,
     NotPossible,
     NotServed,
 )
@@ -218,7 +219,7 @@ class _Player:
         """Play on to the next step of the whole stack; None at the end."""
         try:
             step = self.play.advance(given.get(self.memory.trial_id))
-        except (ContractBreach, NotServed, NotPossible):
+        except (ContractBreach, NotExpressible, NotServed, NotPossible):
             return None
         return None if step is None else Waiting(self.workflow_id, self.memory, step)
 

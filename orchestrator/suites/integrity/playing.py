@@ -35,7 +35,7 @@ class Play:
             The step, or None when the script has ended.
 
         Raises:
-            ContractBreach, NotServed, NotPossible: As the script does.
+            ContractBreach, NotExpressible, NotServed, NotPossible: As the script does.
             RuntimeError: It has more than 3,000 wants.
         """
         answer = given
@@ -56,7 +56,7 @@ def play(script: Script, answer: Callable[[Want], Answer]) -> None:
     """Send a script the answer to each of its wants until it ends.
 
     Raises:
-        ContractBreach, NotServed, NotPossible, RuntimeError: As `Play.advance`.
+        ContractBreach, NotExpressible, NotServed, NotPossible, RuntimeError: As `Play.advance`.
     """
     playing = Play(script, answer)
     step = playing.advance(None)

@@ -14,7 +14,13 @@ from collections.abc import Iterable
 from memqual.v1 import vendor_pb2
 from orchestrator.model import Check, CheckOutcome, NotRunSubtype, TrialRecord, Verdict
 from orchestrator.plan import Member
-from orchestrator.suites.integrity.calls import OK, ContractBreach, NotPossible, NotServed
+from orchestrator.suites.integrity.calls import (
+    OK,
+    ContractBreach,
+    NotExpressible,
+    NotPossible,
+    NotServed,
+)
 from orchestrator.suites.integrity.categories import CATEGORIES, Category, Scene
 from orchestrator.suites.integrity.checks import Findings
 from orchestrator.suites.integrity.declared import Declared, NotRun
@@ -111,6 +117,8 @@ def _score(job: JobLines, member: Member) -> TrialRecord:
         findings.held(category.contract, f"{len(calls)} calls")
     except NotServed as unserved:
         not_run = _not_served(category, declared, findings, unserved.method, calls)
+    except NotExpressible as unknown:
+        not_run = NotRun(NotRunSubtype.NOT_EXPRESSIBLE, unknown.cause)
     except NotPossible as impossible:
         not_run = NotRun(NotRunSubtype.PLATFORM, impossible.cause)
     except ContractBreach as breach:

@@ -35,8 +35,10 @@ __all__ = [
     "derive",
     "export",
     "list_procedures",
+    "offered_by",
     "recall",
     "request_review",
+    "response_of",
     "write",
 ]
 
@@ -58,11 +60,13 @@ class Offered:
         record_id: The memory's id for it; empty when it kept nothing.
         state: `memory_pb2.RECORD_STATE_*`; unspecified when it was refused by a status.
         refusal: Name of the status that refused it; empty when it was admitted or rejected.
+        taints: The doubts that it was admitted with, as the memory names them.
     """
 
     record_id: str
     state: memory_pb2.RecordState.ValueType
     refusal: str = ""
+    taints: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -120,33 +124,43 @@ def write(step: str, observation: memory_pb2.Observation) -> Generator[Ask, Answ
     answer = yield from call(step, request, refusals=REFUSALS | {UNIMPLEMENTED})
     if answer.status == UNIMPLEMENTED:
         raise NotServed
-    return _offered(step, answer, memory_pb2.WriteResponse)
+    return offered_by(step, answer, memory_pb2.WriteResponse)
 
 
 def derive(
-    step: str, scope: memory_pb2.Scope, parent_ids: Sequence[str], content: str, method: str
+    step: str,
+    scope: memory_pb2.Scope,
+    parent_ids: Sequence[str],
+    content: str,
+    method: str,
+    *,
+    kind: memory_pb2.RecordKind.ValueType = memory_pb2.RECORD_KIND_FACT,
 ) -> Generator[Ask, Answer, Offered]:
-    """Offer a fact made out of named parents; a memory may be unable to (UNIMPLEMENTED)."""
+    """Offer what was made out of named parents; a memory may be unable to (UNIMPLEMENTED)."""
     request = memory_pb2.DeriveRequest(
         scope=scope,
-        kind=memory_pb2.RECORD_KIND_FACT,
+        kind=kind,
         parent_ids=parent_ids,
         content=content,
         method=method,
     )
     answer = yield from call(step, request, refusals=REFUSALS | {UNIMPLEMENTED})
-    return _offered(step, answer, memory_pb2.DeriveResponse)
+    return offered_by(step, answer, memory_pb2.DeriveResponse)
 
 
 def recall(
-    step: str, scope: memory_pb2.Scope, query: str, surface: memory_pb2.RecallSurface.ValueType
+    step: str,
+    scope: memory_pb2.Scope,
+    query: str,
+    surface: memory_pb2.RecallSurface.ValueType,
+    max_hits: int = HITS_MAX,
 ) -> Generator[Ask, Answer, tuple[memory_pb2.Hit, ...]]:
     """Ask a question; raises ContractBreach on more hits than were asked for."""
-    request = memory_pb2.RecallRequest(scope=scope, query=query, max_hits=HITS_MAX, surface=surface)
+    request = memory_pb2.RecallRequest(scope=scope, query=query, max_hits=max_hits, surface=surface)
     answer = yield from call(step, request)
-    hits = tuple(_response(step, answer, memory_pb2.RecallResponse).hits)
-    if len(hits) > HITS_MAX:
-        raise ContractBreach(step, f"{len(hits)} hits where at most {HITS_MAX} were asked for")
+    hits = tuple(response_of(step, answer, memory_pb2.RecallResponse).hits)
+    if len(hits) > max_hits:
+        raise ContractBreach(step, f"{len(hits)} hits where at most {max_hits} were asked for")
     return hits
 
 
@@ -155,7 +169,7 @@ def list_procedures(
 ) -> Generator[Ask, Answer, tuple[memory_pb2.MemoryRecord, ...]]:
     """Ask for the active procedures."""
     answer = yield from call(step, memory_pb2.ListProceduresRequest(scope=scope))
-    return tuple(_response(step, answer, memory_pb2.ListProceduresResponse).procedures)
+    return tuple(response_of(step, answer, memory_pb2.ListProceduresResponse).procedures)
 
 
 def request_review(
@@ -170,7 +184,7 @@ def request_review(
     answer = yield from call(step, request, refusals=refusals)
     if answer.status != OK:
         return answer.status
-    challenge = _response(step, answer, memory_pb2.RequestReviewResponse).challenge
+    challenge = response_of(step, answer, memory_pb2.RequestReviewResponse).challenge
     if not (
         challenge.challenge_id
         and list(challenge.subject_ids) == [record_id]
@@ -211,24 +225,32 @@ def export(
     return Dump(surface, ids + b"\n" + b"".join(item.content for item in items))
 
 
-def _offered(
+def offered_by(
     step: str,
     answer: Answer,
-    kind: type[memory_pb2.WriteResponse] | type[memory_pb2.DeriveResponse],
+    kind: type[memory_pb2.WriteResponse]
+    | type[memory_pb2.DeriveResponse]
+    | type[memory_pb2.SupersedeResponse],
 ) -> Offered:
+    """What became of a text, out of the answer to the call that offered it.
+
+    Raises:
+        ContractBreach: The answer is OK and no admission.
+    """
     if answer.status != OK:
         return Offered("", memory_pb2.RECORD_STATE_UNSPECIFIED, answer.status)
-    response = _response(step, answer, kind)
+    response = response_of(step, answer, kind)
     admission = response.admission
     known = admission.state in memory_pb2.RecordState.values()
     if not response.HasField("admission") or not known or not admission.state:
         raise ContractBreach(step, "the answer has no admission with a state")
     if not admission.record_id and admission.state != memory_pb2.RECORD_STATE_REJECTED:
         raise ContractBreach(step, "the admission has no record id and is not REJECTED")
-    return Offered(admission.record_id, admission.state)
+    return Offered(admission.record_id, admission.state, taints=tuple(admission.taints))
 
 
-def _response(step: str, answer: Answer, kind: type[_Response]) -> _Response:
+def response_of(step: str, answer: Answer, kind: type[_Response]) -> _Response:
+    """The response of an answer that is OK; raises ContractBreach when there is none."""
     for response in answer.responses:
         if isinstance(response, kind):
             return response
