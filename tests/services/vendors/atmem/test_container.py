@@ -1,8 +1,10 @@
-"""The adapter with atmem itself, in its container, through a real stack."""
+"""The adapter with atmem itself, in its container, through a real stack; one of each version."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import grpc
 import pytest
 
 from chaos.faults import ClockJump
@@ -17,6 +19,7 @@ from orchestrator.suites.integrity.reviewer import APPROVE, Reviewer
 from orchestrator.vendors import load_vendor
 from services.vendors.atmem.describe import describe
 from tests.e2e.runtime_helpers import kill_and_restart, new_run_id
+from tests.services.vendors.atmem.conftest import status_of
 from tests.services.vendors.atmem.samples import observation, receipt, scope, spec
 
 pytestmark = [pytest.mark.e2e_docker, pytest.mark.timeout(600)]
@@ -33,19 +36,51 @@ def reviewer() -> Reviewer:
     return Reviewer.generate()
 
 
+@dataclass(frozen=True)
+class Version:
+    """One image of atmem."""
+
+    name: str
+    version: str
+    continuity: bool
+
+    @property
+    def described(self) -> vendor_pb2.DescribeResponse:
+        return describe(self.version, continuity=self.continuity)
+
+
+NEW = Version("atmem", "2.3.10", True)
+OLD = Version("atmem-2.3.6", "2.3.6", False)
+
+
+@pytest.fixture(scope="module", params=[NEW, OLD], ids=lambda version: version.version)
+def version(request: pytest.FixtureRequest) -> Version:
+    found = request.param
+    assert isinstance(found, Version)
+    return found
+
+
+@pytest.fixture
+def continuity(version: Version) -> None:
+    if not version.continuity:
+        pytest.skip("this version has no continuity package")
+
+
 @pytest.fixture(scope="module")
-def stack(reviewer: Reviewer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(
+    reviewer: Reviewer, version: Version, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("run")
     keys = folder / "keys.json"
     keys.write_text(reviewer.public_keys_json())
-    recipes = {*required_recipes(), "vendor-atmem"}
+    recipes = {*required_recipes(), f"vendor-{version.name}"}
     started = DockerRuntime().start(
         StackSpec(
             run_id=new_run_id(),
             stack_id="s1",
             folder=folder,
             images=ensure_images(sorted(recipes)),
-            vendor=load_vendor(ROOT / "compose/vendors/atmem.yaml"),
+            vendor=load_vendor(ROOT / f"compose/vendors/{version.name}.yaml"),
             reviewer_keys=keys,
             clock_skew=True,
             healthy_within_seconds=120.0,
@@ -107,10 +142,23 @@ def _jump_lease(stack: Stack, memory: MemoryStubs) -> None:
     ClockJump(121 * SECOND_NS, read).inject(stack.service("memory")).lift()
 
 
-def test_the_container_declares_what_the_adapter_declares(memory: MemoryStubs) -> None:
-    assert memory.vendor.Describe(vendor_pb2.DescribeRequest()) == describe("2.3.10")
+def test_the_container_declares_what_the_adapter_declares(
+    memory: MemoryStubs, version: Version
+) -> None:
+    assert memory.vendor.Describe(vendor_pb2.DescribeRequest()) == version.described
 
 
+def test_without_the_package_continuity_is_unimplemented(
+    memory: MemoryStubs, version: Version
+) -> None:
+    if version.continuity:
+        pytest.skip("this version has the package")
+    with pytest.raises(grpc.RpcError) as refused:
+        _begin(memory, spec(), "b1")
+    assert status_of(refused.value) is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.usefixtures("continuity")
 def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: MemoryStubs) -> None:
     asked = spec(call="completed")
     granted = _begin(memory, asked, "b1").execute
@@ -129,6 +177,7 @@ def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: Memo
     assert _record(memory, asked, granted) == repeated
 
 
+@pytest.mark.usefixtures("continuity")
 def test_a_lease_ends_with_the_wall_clock(stack: Stack, memory: MemoryStubs) -> None:
     operations = {
         capability: spec(capability, call=f"expired-{capability}", retention_seconds=86_400)
@@ -150,6 +199,7 @@ def test_a_lease_ends_with_the_wall_clock(stack: Stack, memory: MemoryStubs) -> 
     assert after[IDEMPOTENT].execute.attempt == 2
 
 
+@pytest.mark.usefixtures("continuity")
 def test_a_changed_specification_is_refused_by_atmem(memory: MemoryStubs) -> None:
     asked, changed = spec(call="changed"), spec(call="changed")
     changed.arguments_digest = "0" * 64
@@ -210,10 +260,10 @@ def test_a_procedure_wants_a_signed_review(memory: MemoryStubs, reviewer: Review
     assert (listed.record_id, listed.authoritative) == (given.record_id, True)
 
 
-def test_what_is_written_is_on_every_scored_surface(memory: MemoryStubs) -> None:
+def test_what_is_written_is_on_every_scored_surface(memory: MemoryStubs, version: Version) -> None:
     marker = "quillmarsh"
     _write(memory, observation(f"The mill of {marker} is white.", source_id=f"alice-{marker}"))
-    for surface in describe("2.3.10").scored_surfaces:
+    for surface in version.described.scored_surfaces:
         request = vendor_pb2.ExportRequest(namespace="space", surface=surface)
         exported = b"".join(item.content for item in memory.vendor.Export(request))
         assert marker.encode() in exported.lower(), vendor_pb2.Surface.Name(surface)
