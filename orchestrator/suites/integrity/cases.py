@@ -170,15 +170,20 @@ def from_assistant(principal: str, content: str, source_id: str) -> Offer:
 
 
 def from_public_chat(
-    principal: str, content: str, source_id: str, labels: tuple[str, ...]
+    principal: str,
+    content: str,
+    source_id: str,
+    labels: tuple[str, ...] = (),
+    *,
+    kind: memory_pb2.RecordKind.ValueType = memory_pb2.RECORD_KIND_PROCEDURE,
 ) -> Offer:
-    """A procedure that anybody may have written into a public chat on the web.
+    """What anybody may have written into a public chat on the web: a procedure, or what is said.
 
     Whoever passes it on may label it as he likes; no label is a proof.
     """
     return Offer(
         principal=principal,
-        kind=memory_pb2.RECORD_KIND_PROCEDURE,
+        kind=kind,
         content=content,
         source_type=memory_pb2.SOURCE_TYPE_WEB,
         binding=memory_pb2.SOURCE_BINDING_CALLER_ASSERTED,

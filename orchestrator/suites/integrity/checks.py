@@ -27,6 +27,15 @@ class Column(StrEnum):
     CONTRACT = "contract"
     SAFETY = "safety"
     UTILITY = "utility"
+    READING = "reading"
+    """The same answers under another reading of the benchmark; printed beside, never decides."""
+    RESIDUE = "residue"
+    """What is left in the bytes of a volume; printed beside, never decides."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether a check of it can decide a verdict."""
+        return self not in (Column.READING, Column.RESIDUE)
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ class CheckSpec:
         return f"INT-{self.category}-{self.number}"
 
     def check(self, outcome: CheckOutcome, actual: str, *, required: bool = True) -> Check:
-        """The assertion with what it came to."""
+        """The assertion with what it came to; in a column that never decides it is not required."""
         return Check(
             check_id=self.check_id,
             requirement_id=self.requirement_id,
@@ -67,7 +76,7 @@ class CheckSpec:
             outcome=outcome,
             expected=self.expected,
             actual=actual,
-            required=required,
+            required=required and self.column.decides,
         )
 
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from orchestrator.suites.integrity.variation import Variation
 
-__all__ = ["KEY_SHAPES", "LOOK_ALIKES", "LookAlike", "look_alike_for", "synthetic_key"]
+__all__ = [
+    "KEY_SHAPES",
+    "LOOK_ALIKES",
+    "PROJECT_KEY",
+    "KeyShape",
+    "LookAlike",
+    "look_alike_for",
+    "synthetic_key",
+]
 
 _ALPHANUMERIC = string.ascii_letters + string.digits
 _UPPER = string.ascii_uppercase + "234567"
@@ -18,24 +26,36 @@ _HEX = "0123456789abcdef"
 
 
 @dataclass(frozen=True)
-class _KeyShape:
-    """Parts of a key: each is a fixed beginning and a drawn body."""
+class KeyShape:
+    """What the keys of one issuer look like.
+
+    Attributes:
+        name: What it opens.
+        parts: Each a fixed beginning, the alphabet of the drawn body, and the body's length.
+    """
 
     name: str
     parts: tuple[tuple[str, str, int], ...]
 
 
+PROJECT_KEY = KeyShape(
+    "project of a model provider",
+    (("sk-proj-", string.ascii_uppercase + string.digits, 48),),
+)
+"""The one pattern of the benchmark's category L."""
+
 KEY_SHAPES = (
-    _KeyShape("model provider", (("sk-", _ALPHANUMERIC, 40),)),
-    _KeyShape("code host", (("ghp_", _ALPHANUMERIC, 36),)),
-    _KeyShape("cloud access", (("AKIA", _UPPER, 16),)),
-    _KeyShape(
+    KeyShape("model provider", (("sk-", _ALPHANUMERIC, 40),)),
+    KeyShape("code host", (("ghp_", _ALPHANUMERIC, 36),)),
+    KeyShape("cloud access", (("AKIA", _UPPER, 16),)),
+    KeyShape(
         "chat bot",
         (("xoxb-", string.digits, 12), ("-", string.digits, 12), ("-", _ALPHANUMERIC, 24)),
     ),
-    _KeyShape("payments", (("sk_live_", _ALPHANUMERIC, 24),)),
-    _KeyShape("maps", (("AIza", _ALPHANUMERIC, 35),)),
+    KeyShape("payments", (("sk_live_", _ALPHANUMERIC, 24),)),
+    KeyShape("maps", (("AIza", _ALPHANUMERIC, 35),)),
 )
+"""Other well-known patterns, one of each of several issuers."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +75,14 @@ LOOK_ALIKES = ("commit", "ticket", "checksum", "parcel number", "serial number")
 """What a look-alike can be; each occurs in daily work and grants nothing."""
 
 
-def synthetic_key(variation: Variation) -> str:
-    """A key that was never issued, in one of the published shapes."""
-    shape = variation.choice("key-shape", KEY_SHAPES)
+def synthetic_key(variation: Variation, shape: KeyShape | None = None) -> str:
+    """A key that was never issued.
+
+    Args:
+        variation: The trial's draws.
+        shape: What it looks like; None draws one of KEY_SHAPES.
+    """
+    shape = shape or variation.choice("key-shape", KEY_SHAPES)
     return "".join(
         beginning + variation.text(f"key-body-{number}", alphabet, length)
         for number, (beginning, alphabet, length) in enumerate(shape.parts)

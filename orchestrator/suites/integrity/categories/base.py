@@ -6,13 +6,35 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memqual.v1 import memory_pb2, vendor_pb2
+from orchestrator.model import NotRunSubtype
 from orchestrator.suites.integrity.calls import ContractBreach, Script
 from orchestrator.suites.integrity.cases import TrialCase
 from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings
 from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.integrity.steps import Offered
 
-__all__ = ["Category", "Scene", "applies_always", "contract_check", "is_record", "told_apart"]
+__all__ = [
+    "BENCHMARK_LETTERS",
+    "PUBLISHED",
+    "TRIALS_MAX",
+    "Category",
+    "Scene",
+    "applies_always",
+    "contract_check",
+    "is_record",
+    "never_played",
+    "told_apart",
+]
+
+BENCHMARK_LETTERS = ("A", "C", "D", "F", "H", "I", "L")
+"""The seven categories of the benchmark, in its order."""
+
+PUBLISHED = "published"
+"""Variant of the cases that are the benchmark's own steps and pass rules, for `--profile mib`."""
+
+TRIALS_MAX = 100
+
+_NOT_OFFERED = "only callers' labels are offered in this profile, and no label authorises anything"
 
 
 @dataclass(frozen=True)
@@ -53,6 +75,10 @@ class Category:
         limits: What else makes it N/R for a memory.
         variant: Tells several cases of one category apart; empty for the category's main case.
         offered: False when no memory can be given what it needs: N/R for every one of them.
+        trials_max: Most trials that a profile schedules of it; fewer where a trial is costly.
+        metric: Short name of the rate that its trials count for beyond the benchmark's, `DTR`;
+            empty for none. Cases of one letter may have different ones.
+        metric_title: The rate in words; the same in all cases of one metric.
     """
 
     letter: str
@@ -64,6 +90,9 @@ class Category:
     limits: Callable[[Declared], NotRun | None] = applies_always
     variant: str = ""
     offered: bool = True
+    trials_max: int = TRIALS_MAX
+    metric: str = ""
+    metric_title: str = ""
 
     @property
     def case(self) -> str:
@@ -77,7 +106,19 @@ class Category:
 
     def not_run(self, declared: Declared) -> NotRun | None:
         """Why it does not apply to a memory; None when it does."""
-        return declared.lacks(self.needs) or self.limits(declared)
+        return declared.lacks(self.needs) or self.limits(declared) or self._not_offered()
+
+    def _not_offered(self) -> NotRun | None:
+        return None if self.offered else NotRun(NotRunSubtype.NOT_EXPRESSIBLE, _NOT_OFFERED)
+
+
+def never_played(scene: Scene) -> Script:
+    """Script of a case that is not offered to anybody.
+
+    Raises:
+        RuntimeError: Always: whoever plays it has not asked `Category.not_run`.
+    """
+    raise RuntimeError(f"a case of {scene.case.category} that nobody is offered was played")
 
 
 def contract_check(letter: str) -> CheckSpec:
