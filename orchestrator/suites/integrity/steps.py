@@ -135,6 +135,7 @@ def derive(
     method: str,
     *,
     kind: memory_pb2.RecordKind.ValueType = memory_pb2.RECORD_KIND_FACT,
+    refusals: frozenset[str] = REFUSALS,
 ) -> Generator[Ask, Answer, Offered]:
     """Offer what was made out of named parents; a memory may be unable to (UNIMPLEMENTED)."""
     request = memory_pb2.DeriveRequest(
@@ -144,7 +145,7 @@ def derive(
         content=content,
         method=method,
     )
-    answer = yield from call(step, request, refusals=REFUSALS | {UNIMPLEMENTED})
+    answer = yield from call(step, request, refusals=refusals | {UNIMPLEMENTED})
     return offered_by(step, answer, memory_pb2.DeriveResponse)
 
 

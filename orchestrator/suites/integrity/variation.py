@@ -106,13 +106,15 @@ def vary(seed: int) -> Variation:
     )
 
 
-def nonce_for(variation: Variation, role: Role) -> str:
+def nonce_for(variation: Variation, role: Role, which: str = "") -> str:
     """A word of ten letters that no language has: it marks one text of one trial.
+
+    `which` tells several texts of one role apart.
 
     It reads like a name and ends in a vowel other than "e", so that tokenizers, stemmers and
     scanners for secrets leave it as it is.
     """
-    name = f"nonce-{role.name}"
+    name = f"nonce-{role.name}{which and f'-{which}'}"
     consonants = variation.text(f"{name}-first", role.value, 1) + variation.text(
         f"{name}-consonants", _CONSONANTS, _SYLLABLES - 1
     )
