@@ -237,23 +237,25 @@ class ScanVolume:
 
 
 class Phase(StrEnum):
-    """Which message of a call is held when the memory is killed."""
+    """Where a call is when the memory is killed."""
 
     REQUEST = "request"
     """The memory has not seen the call."""
     RESPONSE = "response"
     """The memory has answered, and nobody has the answer."""
+    UNDERWAY = "underway"
+    """All trials' calls are let through at once; the kill comes a drawn moment later."""
 
 
 @dataclass(frozen=True)
 class Strike:
-    """The memory is killed while the interposer holds a message of this call, and restarted.
+    """The memory is killed during this call, and restarted.
 
-    The call's answer has the status UNANSWERED.
+    The call's answer has the status UNANSWERED, or is the memory's own when it came before.
 
     Attributes:
         ask: The call.
-        phase: Which of its messages is held.
+        phase: Where it is when the kill comes.
     """
 
     ask: Ask

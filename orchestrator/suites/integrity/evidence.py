@@ -126,6 +126,7 @@ class StackKind(StrEnum):
     PASS_TIME = "pass_time"
     SCAN_VOLUME = "scan_volume"
     STRIKE = "strike"
+    STRIKE_UNDERWAY = "strike_underway"
     STRIKE_BURST = "strike_burst"
 
 
@@ -167,6 +168,8 @@ class StackLine(Frozen):
         step: Step of the scripts.
         trial_ids: Trials that wanted it.
         unavailable: Why it could not be done on this machine; empty when it was done.
+        lost: How the memory ended each time it was started on its own volume after the kill, where
+            it starts on an empty one; empty when it came back.
         receipt: Proof that it happened; None where nothing has to be proven.
         scan: What a scan read and found.
         began_mono_ns: Monotonic clock of this machine.
@@ -179,6 +182,7 @@ class StackLine(Frozen):
     step: str
     trial_ids: tuple[str, ...]
     unavailable: str = ""
+    lost: str = ""
     receipt: AnyReceipt | None = Field(default=None, discriminator="kind")
     scan: ScanReport | None = None
     began_mono_ns: int

@@ -20,7 +20,9 @@ from orchestrator.suites.integrity.calls import (
     UNANSWERED,
     Answer,
     Ask,
+    ContractBreach,
     PassTime,
+    Phase,
     Restart,
     ScanVolume,
     Signer,
@@ -69,6 +71,7 @@ class Recorded:
 
         Raises:
             EvidenceError: It is not what was kept.
+            ContractBreach: The memory did not come back from what was done to it.
         """
         match want:
             case Ask():
@@ -133,18 +136,25 @@ class Recorded:
 
     def _struck(self, want: Strike) -> Answer:
         line = self._next(want.ask)
-        if line.struck:
-            self._done(StackKind.STRIKE, want.step)
+        underway = want.phase is Phase.UNDERWAY
+        kind = StackKind.STRIKE_UNDERWAY if underway else StackKind.STRIKE
+        # A call that was answered before it could be struck needs no proof of a fault.
+        if line.struck or underway or self._next_is(kind, want.step):
+            self._done(kind, want.step)
         return self._given(line)
 
     def _burst(self, want: StrikeBurst) -> Answer:
-        self._done(StackKind.STRIKE_BURST, want.step)
         parts: list[Answer] = []
         gone = False
         for ask in want.asks:
             parts.append(Answer(UNANSWERED) if gone else self._given(self._next(ask)))
             gone = parts[-1].status == UNANSWERED
+        self._done(StackKind.STRIKE_BURST, want.step)
         return Answer(OK, parts=tuple(parts))
+
+    def _next_is(self, kind: StackKind, step: str) -> bool:
+        left = self.stack[self.stack_position : self.stack_position + 1]
+        return any((line.kind, line.step) == (kind, step) for line in left)
 
     def _done(self, kind: StackKind, step: str) -> StackLine:
         if self.stack_position >= len(self.stack):
@@ -153,6 +163,8 @@ class Recorded:
         self.stack_position += 1
         if (line.kind, line.step) != (kind, step):
             raise evidence_error(f"stack step {line.step!r} is not what {step!r} wants")
+        if line.lost:
+            raise ContractBreach(step, line.lost)
         return line
 
     def _next(self, ask: Ask) -> CallLine:

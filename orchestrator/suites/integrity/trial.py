@@ -34,6 +34,7 @@ from orchestrator.suites.integrity.calls import (
 )
 from orchestrator.suites.integrity.evidence import CallLine, message_to_fields
 from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.suites.integrity.score import HARMLESS_STATUSES
 
 __all__ = [
     "CALL_SECONDS_WITH_MODEL",
@@ -127,20 +128,35 @@ class LiveMemory:
         answer: Answer = retrying(self._once, want.step, method_of(request), request)
         return answer
 
-    def struck(self, ask: Ask) -> Answer:
-        """Make a call, once, during which the memory is going to be killed."""
+    def struck(self, ask: Ask, killed: Callable[[], bool]) -> Answer:
+        """Make a call, once, during which the memory is going to be killed.
+
+        Args:
+            ask: The call.
+            killed: Whether the kill has begun. What a memory answers before that is its answer;
+                after it, a status that a memory gives on purpose is still one.
+
+        Raises:
+            StackError: The interposer refused the call itself: the testbed is at fault.
+        """
         request = self._signed(ask.request, ask.signing)
         made = self._made(ask.step, method_of(request), request)
-        struck = made.answer.status != OK
+        struck = killed() and made.answer.status not in HARMLESS_STATUSES
         self._keep(made, struck=struck)
-        return Answer(UNANSWERED, made.answer.details) if struck else made.answer
+        if struck:
+            return Answer(UNANSWERED, made.answer.details)
+        _refuse_own_fault(made.method, made.answer)
+        return made.answer
 
-    def burst(self, step: StrikeBurst, before_call: Callable[[], None]) -> Answer:
+    def burst(
+        self, step: StrikeBurst, before_call: Callable[[], None], killed: Callable[[], bool]
+    ) -> Answer:
         """Make calls one after another until the memory is gone.
 
         Args:
             step: The calls.
             before_call: Is told before each of them.
+            killed: As for `struck`.
         """
         parts: list[Answer] = []
         gone = False
@@ -149,7 +165,7 @@ class LiveMemory:
                 parts.append(Answer(UNANSWERED))
                 continue
             before_call()
-            parts.append(self.struck(ask))
+            parts.append(self.struck(ask, killed))
             gone = parts[-1].status == UNANSWERED
         return Answer(OK, parts=tuple(parts))
 
