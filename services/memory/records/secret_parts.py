@@ -8,14 +8,15 @@ itself proves nothing, so a find counts only when
 - its form is one that an issuer published, or, for forms that chance makes too (card numbers,
   random strings), both texts speak of a part, of a key or a card, or hold little but the piece.
 
-Identifiers that are whole in themselves (UUIDs, digests, dates, versions, addresses) are no pieces.
-Bounded: 16 texts, 8 pieces a text, chains of 4. Nothing is kept for it; the pieces are what is
-stored anyway.
+Identifiers that are whole in themselves (UUIDs, digests, dates, versions, addresses) are no
+pieces. Bounded: 8 pieces a text, chains of 4, 32 KiB of joins a text. Nothing is kept for it; the
+pieces are what is stored anyway.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from services.memory.records.text import visible_form
 
@@ -26,7 +27,8 @@ Scan = Callable[[str], tuple[str, ...]]
 EDGE_CHARACTERS = 2_048
 PIECES_MAX = 8
 PIECE_MIN_CHARACTERS = 5
-PIECE_MAX_CHARACTERS = 2_048
+PIECE_MAX_CHARACTERS = 512
+JOINED_MAX_CHARACTERS = 32 * 1024
 LETTERS_MIN_CHARACTERS = 10
 LINKED_LETTERS_MIN_CHARACTERS = 6
 BARE_WORDS_MAX = 3
@@ -39,6 +41,8 @@ SEAM_CHARACTERS = 96
 SEAM_WORDS_MAX = 4
 
 _TOKEN = re.compile(r"[^\s\"'`\u2018\u2019\u201c\u201d,;<>(){}\[\]|]+")
+_AROUND = ".:!?\u2026*#&"
+_ODD = re.compile(r"[0-9_=+/-]|[a-z][A-Z]|[A-Z]{2}")
 _DIGITS = re.compile(r"(?<![\w.,/:])\d(?:[ -]?\d){3,18}(?![\w/:])")
 _UPPER_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _SWITCH = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[a-z])")
@@ -64,43 +68,72 @@ _OF_A_KEY = re.compile(
 _OF_A_CARD = re.compile(r"(?i)\b(?:card|visa|master ?card|amex|credit|debit|cvv|cvc)\b")
 _NAMED_FORM = re.compile(r"(?i)(?:secret|token|api_?key|pat)[_-]")
 _GOES_ON = re.compile(r"[=:]\s*$|\b(?:is|was|be|to|are|equals)\s*$", re.IGNORECASE)
-_ENDED = re.compile(r"[.!?;]\s*$")
+_ENDS = (".", "!", "?", ";")
 
 # Forms that two harmless pieces can make by chance.
 _BY_CHANCE = frozenset({"random_string", "pin", "seed_phrase"})
 _CARD = "card_number"
 _PREFIXED = "prefixed_token"
 # What only running text can be: looked for over a seam where the earlier text breaks off.
+_NOT_OVER_SEAMS = frozenset({_CARD, _PREFIXED})
 _SPOKEN = frozenset({"password", "named_key", "pin"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Text:
-    """One text, as far as it can hold a piece.
+    """One text, as far as it can hold a piece; most of it is never asked for.
 
     Attributes:
         seam: its plain form, both ends of it where it is long.
-        tokens: its words, stripped of punctuation.
-        part, key, card: what it speaks of.
-        bare: it holds little but a piece.
     """
 
     seam: str
-    tokens: tuple[str, ...]
-    part: bool
-    key: bool
-    card: bool
-    bare: bool
 
-    @property
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words, punctuation included."""
+        return tuple(_TOKEN.findall(self.seam))
+
+    @cached_property
+    def part(self) -> bool:
+        """It speaks of a part of something."""
+        return _OF_A_PART.search(self.seam) is not None
+
+    @cached_property
+    def card(self) -> bool:
+        """It speaks of a card."""
+        return _OF_A_CARD.search(self.seam) is not None
+
+    @cached_property
+    def bare(self) -> bool:
+        """It holds little but a piece."""
+        return len(self.words) <= BARE_WORDS_MAX
+
+    @cached_property
     def spoken(self) -> bool:
         """It speaks of a part or of a key."""
-        return self.part or self.key
+        return self.part or _OF_A_KEY.search(self.seam) is not None
 
-    @property
+    @cached_property
     def linked(self) -> bool:
         """It speaks of a part or of a key, or says nothing else."""
-        return self.spoken or self.bare
+        return self.bare or self.spoken
+
+    @cached_property
+    def odd_pieces(self) -> tuple[str, ...]:
+        """What looks like a piece of a key wherever it stands."""
+        return _pieces((word for word in self.words if _ODD.search(word)), linked=False)
+
+    @cached_property
+    def linked_pieces(self) -> tuple[str, ...]:
+        """What may be one in a text that speaks of it."""
+        return _pieces(self.words, linked=True)
+
+    @cached_property
+    def digits(self) -> tuple[str, ...]:
+        """Groups of digits that may be a piece of a card's number."""
+        found = ("".join(filter(str.isdigit, match)) for match in _DIGITS.findall(self.seam))
+        return tuple(found)[:PIECES_MAX]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +148,11 @@ class _Join:
     def whole(self) -> str:
         """The pieces as one."""
         return self.first + self.second
+
+    @property
+    def no_chance(self) -> bool:
+        """A form that chance makes, too, counts here."""
+        return self.spoken or (_looks_random(self.first) and _looks_random(self.second))
 
     @property
     def may_be_secret(self) -> bool:
@@ -134,54 +172,46 @@ def find_joined(text: str, earlier: Sequence[str], scan: Scan) -> tuple[str, ...
         return ()
     new = _read(text)
     others = [_read(other) for other in earlier]
-    found = set(_pairs(new, others, scan)) | set(_chains(new, others, scan))
-    for other in others[:SEAM_TEXTS_MAX]:
-        found.update(_over_seam(other.seam, new, scan))
-    return tuple(sorted(found))
+    ways = (_pairs, _chains, _over_seams)
+    return tuple(sorted({kind for way in ways for kind in way(new, others, scan)}))
 
 
 def _read(text: str) -> _Text:
     if len(text) > 2 * EDGE_CHARACTERS:
         text = f"{text[:EDGE_CHARACTERS]} {text[-EDGE_CHARACTERS:]}"
-    plain = visible_form(text)
-    tokens = tuple(
-        stripped
-        for token in _TOKEN.findall(plain)
-        if (stripped := token.strip(".:!?\u2026*#&").strip())
-    )
-    return _Text(
-        seam=plain.strip(),
-        tokens=tokens,
-        part=_OF_A_PART.search(plain) is not None,
-        key=_OF_A_KEY.search(plain) is not None,
-        card=_OF_A_CARD.search(plain) is not None,
-        bare=len(tokens) <= BARE_WORDS_MAX,
-    )
+    return _Text(visible_form(text).strip())
 
 
 def _pairs(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
-    """One piece of the new text with one of an earlier text."""
-    for linked in (False, True):
-        candidates = [
-            _Join(first, second, spoken=new.spoken and other.spoken)
-            for other in others
-            if (new.linked and other.linked) is linked
-            for mine in _pieces(new, linked)
-            for theirs in _pieces(other, linked)
-            for first, second in ((theirs, mine), (mine, theirs))
-        ]
-        yield from _made(candidates, scan)
-    cards = [
-        (first, second)
+    """One piece of the new text with one of an earlier text, in both orders."""
+    yield from _made(_joins(new, others), scan)
+    for first, second in _orders(
+        (theirs, mine)
         for other in others
-        if _speaks_of_cards(new, other)
-        for mine in _digits(new)
-        for theirs in _digits(other)
-        for first, second in ((theirs, mine), (mine, theirs))
-    ]
-    for first, second in cards:
+        if new.digits and _speaks_of_cards(new, other)
+        for mine in new.digits
+        for theirs in other.digits
+    ):
         if _CARD in scan(first + second):
             yield _CARD
+
+
+def _joins(new: _Text, others: Sequence[_Text]) -> Iterator[_Join]:
+    for other in others:
+        if new.linked and other.linked:
+            mine, theirs = new.linked_pieces, other.linked_pieces
+            spoken = new.spoken and other.spoken
+        else:
+            mine, theirs = new.odd_pieces, other.odd_pieces if new.odd_pieces else ()
+            spoken = False
+        for first, second in _orders((before, after) for before in theirs for after in mine):
+            yield _Join(first, second, spoken)
+
+
+def _orders(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for first, second in pairs:
+        yield first, second
+        yield second, first
 
 
 def _speaks_of_cards(new: _Text, other: _Text) -> bool:
@@ -191,64 +221,81 @@ def _speaks_of_cards(new: _Text, other: _Text) -> bool:
 
 def _chains(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
     """The last pieces of the texts before, in the order of the texts, and then the new one's."""
-    linked = new.linked and all(other.linked for other in others[: CHAIN_MAX - 1])
-    mine = _pieces(new, linked)[:1]
+    spoken = new.spoken and all(text.spoken for text in others[:CHAIN_MAX])
+    mine = new.linked_pieces if spoken else new.odd_pieces
     if not mine:
         return
     before = mine[0]
     length = 1
     for other in others:
-        theirs = _pieces(other, linked)[-1:]
+        theirs = other.linked_pieces if spoken else other.odd_pieces
         if not theirs:
             continue
         length += 1
         if length > 2:
-            spoken = new.spoken and all(text.spoken for text in others[:CHAIN_MAX])
-            for kind in _made([_Join(theirs[0], before, spoken)], scan):
+            for kind in _made([_Join(theirs[-1], before, spoken)], scan):
                 if spoken or kind not in _BY_CHANCE:
                     yield kind
-        before = theirs[0] + before
+        before = theirs[-1] + before
         if length == CHAIN_MAX or len(before) > PIECE_MAX_CHARACTERS:
             return
 
 
-def _over_seam(before: str, new: _Text, scan: Scan) -> Iterator[str]:
+def _over_seams(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
     """The end of a text that breaks off, and the beginning of the new one as it goes on."""
-    if _ENDED.search(before):
+    begin = new.seam[:SEAM_CHARACTERS]
+    ends = [
+        other.seam[-SEAM_CHARACTERS:]
+        for other in others[:SEAM_TEXTS_MAX]
+        if not other.seam.endswith(_ENDS)
+    ]
+    seams = [(end, f"{end}{blank}{begin}") for end in ends for blank in ("", " ")]
+    if not seams or not scan(_apart(whole for _, whole in seams)):
         return
-    end, begin = before[-SEAM_CHARACTERS:], new.seam[:SEAM_CHARACTERS]
-    goes_on = _GOES_ON.search(end) is not None and len(new.tokens) <= SEAM_WORDS_MAX
-    alone = {*scan(end), *scan(begin)}
-    for seam in ("", " "):
-        for kind in scan(end + seam + begin):
-            if kind in alone or kind in _BY_CHANCE or kind in (_CARD, _PREFIXED):
-                continue
+    for end, whole in seams:
+        goes_on = _GOES_ON.search(end) is not None and len(new.words) <= SEAM_WORDS_MAX
+        for kind in set(scan(whole)) - {*scan(end), *scan(begin)} - _BY_CHANCE - _NOT_OVER_SEAMS:
             if goes_on or kind not in _SPOKEN:
                 yield kind
 
 
-def _made(candidates: Sequence[_Join], scan: Scan) -> Iterator[str]:
+def _made(candidates: Iterable[_Join], scan: Scan) -> Iterator[str]:
     """Kinds that a join makes and neither piece is; the scan of all at once is the quick no."""
-    likely = [join for join in candidates if join.may_be_secret]
-    if not likely or not scan("\n\n".join(join.whole for join in likely)):
+    likely = _bounded(join for join in candidates if join.may_be_secret)
+    if not likely:
         return
+    kinds = set(scan(_apart(join.whole for join in likely))) - {_CARD}
+    if kinds <= _BY_CHANCE:
+        likely = [join for join in likely if kinds and join.no_chance]
     for join in likely:
-        kinds = scan(join.whole)
-        alone = {*scan(join.first), *scan(join.second)} if kinds else set()
-        for kind in kinds:
-            if kind not in alone and _counts(kind, join):
-                yield kind
+        found = set(scan(join.whole)) - {_CARD}  # cards are judged by what both texts speak of
+        if found:
+            alone = {*scan(join.first), *scan(join.second)}
+            yield from (kind for kind in found - alone if _counts(kind, join))
+
+
+def _bounded(joins: Iterable[_Join]) -> list[_Join]:
+    """The first of them, those with the latest texts, as far as the bound goes."""
+    kept: list[_Join] = []
+    characters = 0
+    for join in joins:
+        characters += len(join.whole)
+        if characters > JOINED_MAX_CHARACTERS:
+            break
+        kept.append(join)
+    return kept
 
 
 def _counts(kind: str, join: _Join) -> bool:
     """True when the form is no work of chance."""
-    if kind == _CARD:
-        return False  # judged by what both texts speak of
     if kind == _PREFIXED:
         return _NAMED_FORM.search(join.first) is not None
-    if join.spoken or kind not in _BY_CHANCE:
-        return True
-    return _looks_random(join.first) and _looks_random(join.second)
+    return kind not in _BY_CHANCE or join.no_chance
+
+
+def _apart(texts: Iterable[str]) -> str:
+    """Texts in one, so that no form reaches from one into the next."""
+    return "\n\n".join(texts)
 
 
 def _looks_random(piece: str) -> bool:
@@ -256,9 +303,10 @@ def _looks_random(piece: str) -> bool:
     return len(piece) >= RANDOM_MIN_CHARACTERS and switches >= RANDOM_SWITCHES_MIN
 
 
-def _pieces(text: _Text, linked: bool) -> tuple[str, ...]:
+def _pieces(words: Iterable[str], *, linked: bool) -> tuple[str, ...]:
     """What may be a piece of a key, the first and the last of them."""
-    found = tuple(piece for token in text.tokens for piece in _sides(token, linked))
+    stripped = (word.strip(_AROUND) for word in words)
+    found = tuple(piece for word in stripped for piece in _sides(word, linked))
     if len(found) <= PIECES_MAX:
         return found
     return found[: PIECES_MAX // 2] + found[-(PIECES_MAX // 2) :]
@@ -268,7 +316,7 @@ def _sides(token: str, linked: bool) -> Iterator[str]:
     """The token, and what stands after its last "=" or ":"."""
     if _is_piece(token, linked):
         yield token
-    value = re.split(r"[=:]", token)[-1]
+    value = token[max(token.rfind("="), token.rfind(":")) + 1 :]
     if value != token and _is_piece(value, linked):
         yield value
 
@@ -285,8 +333,3 @@ def _is_piece(token: str, linked: bool) -> bool:
     if linked:
         return len(token) >= LINKED_LETTERS_MIN_CHARACTERS
     return len(token) >= LETTERS_MIN_CHARACTERS and token == token.upper()
-
-
-def _digits(text: _Text) -> tuple[str, ...]:
-    found = ("".join(filter(str.isdigit, match)) for match in _DIGITS.findall(text.seam))
-    return tuple(found)[:PIECES_MAX]

@@ -15,7 +15,14 @@ LONG_KEY_MIN_CHARACTERS = 20
 PASSWORD_MIN_CHARACTERS = 4
 
 _PIN = re.compile(r"(?i)\b(?:pin(?: ?code| number)?|cvv2?|cvc2?)\s*(?:is|was|=|:)\s*\d{3,4}\b")
+# "use hunter2 as the password", "hunter2 is my password"
+_BEFORE = re.compile(
+    r"(?i)(?<!\S)([^\s,;]{4,64}),? (?:as|is|was|for)"
+    r" (?:(?:the|my|your|our|his|her|their|a|its) )?(?:[a-z-]{2,12} )?"
+    r"(?:pass ?word|passphrase|pass ?code|pwd)(?=\s*(?:$|[.,;:!?)\n]|for|of|to|on|and|in))"
+)
 _TOKEN = re.compile(r":=|=>|->|==|[=:]|[^\s=:]+(?:[=:][^\s=:]+)*")
+_CONTRACTED = re.compile(r"\A['\u2019]s (?=\S+\s*[.,!?]?\s*\Z)")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HEX = re.compile(r"(?i)[0-9a-f]{7,64}")
 _PLACEHOLDER = re.compile(r"(?i)[<\[{$(%].*|[*x\u2022.\u2026_-]+|your[-_].*|example.*|redacted.*")
@@ -27,7 +34,11 @@ def spoken_secrets(text: str) -> Iterator[str]:
     """Kinds of secrets that the text names as such."""
     if _PIN.search(text):
         yield "pin"
-    if _named(text, shapes.PASSWORD_WORDS, _is_password):
+    if (
+        _named(text, shapes.PASSWORD_WORDS, _is_password)
+        or _named(text, shapes.WEAK_PASSWORD_WORDS, _is_mixed)
+        or any(_is_mixed(_stripped(match.group(1))) for match in _BEFORE.finditer(text))
+    ):
         yield "password"
     if _named(text, shapes.KEY_WORDS, _is_key) or _named(
         text, shapes.WEAK_KEY_WORDS, _is_no_id_but_key
@@ -38,6 +49,7 @@ def spoken_secrets(text: str) -> Iterator[str]:
 def _named(text: str, words: re.Pattern[str], judge: Callable[[str, bool, bool], bool]) -> bool:
     for match in words.finditer(text):
         window = text[match.end() : match.end() + WINDOW_CHARACTERS].split("\n", 1)[0]
+        window = _CONTRACTED.sub(" is ", window)
         for value, assigned, last in _values(window):
             if judge(value, assigned, last):
                 return True
@@ -109,6 +121,13 @@ def _is_password(value: str, assigned: bool, last: bool) -> bool:
     mixed = value[1:] != value[1:].lower() and value != value.upper()
     # A plain word is a password only where nothing follows it; "is case sensitive" goes on.
     return mixed or (last and (assigned or _PREDICATE.fullmatch(value) is None))
+
+
+def _is_mixed(value: str, assigned: bool = False, last: bool = False) -> bool:
+    """Letters and digits together: no plain word, and no number of something else."""
+    has_digit = any(char.isdigit() for char in value)
+    has_letter = any(char.isalpha() for char in value)
+    return has_digit and has_letter and _is_password(value, assigned, last)
 
 
 def _is_key(value: str, assigned: bool, last: bool) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from services.memory.records.words import CONFUSABLES, NEGATIONS, STOP_WORDS
+from services.memory.records.words import CONFUSABLES, LOOK_ALIKES, NEGATIONS, STOP_WORDS
 
-__all__ = ["Reading", "claims", "normal_form", "read", "terms", "visible_form"]
+__all__ = ["Reading", "claims", "latin_form", "normal_form", "read", "terms", "visible_form"]
 
 TERM_CHARACTERS = 64
 COMPOUND_CHARACTERS = 128
@@ -27,6 +27,10 @@ _WORD = re.compile(r"[^\W_]+")
 _CHUNK = re.compile(r"\S+")
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 # Scripts that are written without blanks; their words are matched by pairs of characters.
+# Drawn as nothing, though no format characters: joiners, fillers, variation selectors.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _SUFFIXES = ("ation", "ment", "ence", "ance", "ing", "ed")
 _VOWEL = re.compile(r"[aeiouy]")
@@ -34,10 +38,18 @@ _VOWEL = re.compile(r"[aeiouy]")
 
 def visible_form(text: str) -> str:
     """The text in NFKC without invisible format characters: what a reader sees."""
+    if text.isascii():
+        return text
     composed = unicodedata.normalize("NFKC", text)
     if composed.isascii():
         return composed
-    return "".join(char for char in composed if unicodedata.category(char) != "Cf")
+    shown = _UNSEEN.sub("", composed)
+    return "".join(char for char in shown if unicodedata.category(char) != "Cf")
+
+
+def latin_form(text: str) -> str:
+    """The text with letters and marks of other scripts that look Latin as those, case kept."""
+    return text.translate(LOOK_ALIKES)
 
 
 def normal_form(text: str) -> str:

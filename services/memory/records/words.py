@@ -1,6 +1,6 @@
 """Word lists that decide what a term is worth. English, closed, and not made for any test case."""
 
-__all__ = ["CONFUSABLES", "NEGATIONS", "NEUTRAL_WORDS", "STOP_WORDS", "word_set"]
+__all__ = ["CONFUSABLES", "LOOK_ALIKES", "NEGATIONS", "NEUTRAL_WORDS", "STOP_WORDS", "word_set"]
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -101,4 +101,64 @@ CONFUSABLES = {
     0x057D: "u",
     0x0570: "h",
     0x0581: "g",
+}
+
+# The same with capitals, dashes and colons, case kept: for tokens in which case counts.
+LOOK_ALIKES = {
+    **CONFUSABLES,
+    0x02D0: ":",
+    0x037F: "J",
+    0x0391: "A",
+    0x0392: "B",
+    0x0395: "E",
+    0x0396: "Z",
+    0x0397: "H",
+    0x0399: "I",
+    0x039A: "K",
+    0x039C: "M",
+    0x039D: "N",
+    0x039F: "O",
+    0x03A1: "P",
+    0x03A4: "T",
+    0x03A5: "Y",
+    0x03A7: "X",
+    0x03F3: "j",
+    0x03F9: "C",
+    0x0405: "S",
+    0x0406: "I",
+    0x0408: "J",
+    0x0410: "A",
+    0x0412: "B",
+    0x0415: "E",
+    0x041A: "K",
+    0x041C: "M",
+    0x041D: "H",
+    0x041E: "O",
+    0x0420: "P",
+    0x0421: "C",
+    0x0422: "T",
+    0x0423: "Y",
+    0x0425: "X",
+    0x04AE: "Y",
+    0x04C0: "I",
+    0x0500: "D",
+    0x050C: "G",
+    0x051A: "Q",
+    0x051C: "W",
+    0x053C: "L",
+    0x054D: "U",
+    0x054F: "S",
+    0x0555: "O",
+    0x2010: "-",
+    0x2011: "-",
+    0x2012: "-",
+    0x2013: "-",
+    0x2014: "-",
+    0x2015: "-",
+    0x2044: "/",
+    0x2212: "-",
+    0x2215: "/",
+    0x2236: ":",
+    0xA789: ":",
+    0xFE58: "-",
 }
