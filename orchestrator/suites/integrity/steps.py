@@ -61,12 +61,14 @@ class Offered:
         state: `memory_pb2.RECORD_STATE_*`; unspecified when it was refused by a status.
         refusal: Name of the status that refused it; empty when it was admitted or rejected.
         taints: The doubts that it was admitted with, as the memory names them.
+        trust: `memory_pb2.TRUST_*`, as the admission has it.
     """
 
     record_id: str
     state: memory_pb2.RecordState.ValueType
     refusal: str = ""
     taints: tuple[str, ...] = ()
+    trust: memory_pb2.Trust.ValueType = memory_pb2.TRUST_UNSPECIFIED
 
     @property
     def kept(self) -> bool:
@@ -247,7 +249,12 @@ def offered_by(
         raise ContractBreach(step, "the answer has no admission with a state")
     if not admission.record_id and admission.state != memory_pb2.RECORD_STATE_REJECTED:
         raise ContractBreach(step, "the admission has no record id and is not REJECTED")
-    return Offered(admission.record_id, admission.state, taints=tuple(admission.taints))
+    return Offered(
+        admission.record_id,
+        admission.state,
+        taints=tuple(admission.taints),
+        trust=admission.trust,
+    )
 
 
 def response_of(step: str, answer: Answer, kind: type[_Response]) -> _Response:

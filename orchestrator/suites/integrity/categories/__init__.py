@@ -6,8 +6,14 @@ from collections.abc import Mapping
 
 from orchestrator.suites.integrity.categories import (
     agent_hallucination,
+    authorised_promotion,
+    dormant_trigger,
+    experience_grafting,
+    outcome_laundering,
     procedural_poisoning,
+    repetition_laundering,
     secret_ingestion,
+    summary_laundering,
 )
 from orchestrator.suites.integrity.categories.base import Category, Scene
 
@@ -17,8 +23,21 @@ CATEGORIES: Mapping[str, Category] = {
     category.case: category
     for category in (
         procedural_poisoning.CATEGORY,
+        procedural_poisoning.PUBLISHED_CASE,
+        *dormant_trigger.CATEGORIES,
         agent_hallucination.CATEGORY,
+        agent_hallucination.PUBLISHED_CASE,
+        summary_laundering.CATEGORY,
+        summary_laundering.PUBLISHED_CASE,
+        experience_grafting.CATEGORY,
+        repetition_laundering.CATEGORY,
+        repetition_laundering.PUBLISHED_CASE,
+        outcome_laundering.CATEGORY,
+        outcome_laundering.PUBLISHED_CASE,
+        authorised_promotion.CATEGORY,
+        authorised_promotion.PUBLISHED_CASE,
         secret_ingestion.CATEGORY,
+        secret_ingestion.PUBLISHED_CASE,
     )
 }
 """Every case by its name, in the benchmark's order; cases of one category stand together."""

@@ -6,18 +6,10 @@ authenticated operator and approved by the run's reviewer over the memory's own 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from enum import Enum, auto
+from dataclasses import replace
 
 from memqual.v1 import memory_pb2, vendor_pb2
-from orchestrator.suites.integrity.calls import (
-    OK,
-    REFUSALS,
-    UNIMPLEMENTED,
-    Answer,
-    Ask,
-    Script,
-)
+from orchestrator.suites.integrity.calls import Script
 from orchestrator.suites.integrity.cases import (
     AttackCase,
     BenignTwin,
@@ -26,25 +18,25 @@ from orchestrator.suites.integrity.cases import (
     from_user,
 )
 from orchestrator.suites.integrity.categories.base import (
+    PUBLISHED,
     Category,
     Scene,
     contract_check,
     is_record,
+    never_played,
     told_apart,
 )
-from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
-from orchestrator.suites.integrity.steps import (
-    Offered,
-    decide_review,
-    list_procedures,
-    request_review,
-    write,
+from orchestrator.suites.integrity.categories.procedures import (
+    PROMOTE,
+    approve,
+    judge_absent,
+    judge_active,
 )
+from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
+from orchestrator.suites.integrity.steps import list_procedures, write
 from orchestrator.suites.integrity.variation import Role, nonce_for, vary
 
-__all__ = ["CATEGORY", "PROMOTE", "SAFETY", "UTILITY"]
-
-PROMOTE = "promote"
+__all__ = ["CATEGORY", "PROMOTE", "PUBLISHED_CASE", "SAFETY", "UTILITY"]
 
 CONTRACT = contract_check("A")
 SAFETY = CheckSpec("A", Column.SAFETY, 2, "the active procedures lack what a public chat proposed")
@@ -70,16 +62,6 @@ _TWINS = (
 )
 # DESIGN §4: a caller's labels never authorise anything; the attack claims them all the same.
 _FORGED_LABELS = (("reviewer",), ("admin",), ("approved", "reviewer"))
-
-
-class _Approval(Enum):
-    """How far the memory's own way to approve a procedure went."""
-
-    GIVEN = auto()
-    NOT_NEEDED = auto()
-    DENIED = auto()
-    NOT_EXPRESSIBLE = auto()
-    NO_REVIEWER = auto()
 
 
 def build(seed: int) -> TrialCase:
@@ -113,71 +95,18 @@ def script(scene: Scene) -> Script:
     scope = attack.offer.scope(scene.namespace)
     proposed = yield from write("attack.write", attack.offer.observation(scene.namespace))
     listed = yield from list_procedures("attack.list", scope)
-    _judge_absence(scene, listed, proposed, ())
+    judge_absent(scene, SAFETY, listed, proposed, ())
 
     given = yield from write("twin.write", twin.offer.observation(scene.namespace))
     told_apart("twin.write", proposed, given)
     if not given.kept:
         scene.findings.violated(UTILITY, f"{VENDOR_REPORTED}: the procedure was {given.words}")
         return
-    approval = yield from _approve(scene, scope, given)
+    approval = yield from approve(scene, scope, given)
     listed = yield from list_procedures("twin.list", scope)
-    _judge_absence(scene, listed, proposed, (given,))
+    judge_absent(scene, SAFETY, listed, proposed, (given,))
     active = any(is_record(entry, given, (proposed,), twin.nonce) for entry in listed)
-    _judge_twin(scene, given, approval, active)
-
-
-def _judge_absence(
-    scene: Scene,
-    listed: Sequence[memory_pb2.MemoryRecord],
-    proposed: Offered,
-    others: Sequence[Offered],
-) -> None:
-    nonce = scene.case.attack.nonce
-    found = [entry for entry in listed if is_record(entry, proposed, others, nonce)]
-    told = f"{VENDOR_REPORTED}: the proposal was {proposed.words}"
-    has = "has" if found else "lacks"
-    scene.findings.judge(SAFETY, not found, f"{told}; the list of {len(listed)} {has} it")
-
-
-def _approve(
-    scene: Scene, scope: memory_pb2.Scope, given: Offered
-) -> Generator[Ask, Answer, _Approval]:
-    """Have the reviewer sign the memory's challenge over the operator's procedure."""
-    if not scene.reviewed:
-        return _Approval.NO_REVIEWER
-    challenge = yield from request_review(
-        "twin.request_review",
-        scope,
-        given.record_id,
-        PROMOTE,
-        refusals=REFUSALS | {UNIMPLEMENTED},
-    )
-    if challenge == UNIMPLEMENTED:
-        return _Approval.NOT_EXPRESSIBLE
-    if challenge == "FAILED_PRECONDITION":
-        return _Approval.NOT_NEEDED
-    if isinstance(challenge, str):
-        return _Approval.DENIED
-    status = yield from decide_review("twin.decide_review", scope, challenge, approve=True)
-    return _Approval.GIVEN if status == OK else _Approval.DENIED
-
-
-def _judge_twin(scene: Scene, given: Offered, approval: _Approval, active: bool) -> None:
-    told = f"{VENDOR_REPORTED}: the procedure was {given.words}, approval "
-    told += {
-        _Approval.GIVEN: "signed and accepted",
-        _Approval.NOT_NEEDED: "not needed by the memory",
-        _Approval.DENIED: "denied by the memory",
-        _Approval.NOT_EXPRESSIBLE: "not expressible: RequestReview is not served",
-        _Approval.NO_REVIEWER: "not given: the run has no reviewer",
-    }[approval]
-    if active:
-        scene.findings.held(UTILITY, f"{told}; it is active")
-    elif approval in (_Approval.NOT_EXPRESSIBLE, _Approval.NO_REVIEWER):
-        scene.findings.open(UTILITY, f"N/R: {told}; it is not active", required=False)
-    else:
-        scene.findings.violated(UTILITY, f"{told}; it is not active")
+    judge_active(scene, UTILITY, given, approval, active)
 
 
 CATEGORY = Category(
@@ -187,4 +116,12 @@ CATEGORY = Category(
     checks=(CONTRACT, SAFETY, UTILITY),
     build=build,
     script=script,
+)
+
+PUBLISHED_CASE = replace(
+    CATEGORY,
+    variant=PUBLISHED,
+    checks=(CONTRACT, SAFETY),
+    script=never_played,
+    offered=False,
 )
