@@ -12,6 +12,7 @@ from orchestrator.suites.integrity.categories import (
     outcome_laundering,
     procedural_poisoning,
     repetition_laundering,
+    review_attacks,
     secret_ingestion,
     summary_laundering,
 )
@@ -36,6 +37,10 @@ CATEGORIES: Mapping[str, Category] = {
         outcome_laundering.PUBLISHED_CASE,
         authorised_promotion.CATEGORY,
         authorised_promotion.PUBLISHED_CASE,
+        *resurrection.CATEGORIES,
+        *resurrection_ways.CATEGORIES,
+        resurrection_collateral.CATEGORY,
+        *review_attacks.CATEGORIES,
         secret_ingestion.CATEGORY,
         secret_ingestion.PUBLISHED_CASE,
     )
