@@ -56,6 +56,7 @@ _RULES: Final = (
     Rule("idempotency retention must exceed timeout", grpc.StatusCode.FAILED_PRECONDITION),
     # Records: limits, then state.
     Rule("fact must contain", grpc.StatusCode.RESOURCE_EXHAUSTED),
+    Rule("a fact of at most 2,000 characters", grpc.StatusCode.RESOURCE_EXHAUSTED),
     Rule("references an unknown related record", grpc.StatusCode.NOT_FOUND),
     Rule("related record is outside the authority scope", grpc.StatusCode.NOT_FOUND),
     Rule("is not available for deletion", grpc.StatusCode.NOT_FOUND),

@@ -213,6 +213,17 @@ def test_a_secret_is_on_no_scored_surface_and_its_transcript_is_retained(living:
     assert any(SECRET.encode() in content for content in volume)
 
 
+@pytest.mark.parametrize("kind", [memory_pb2.RECORD_KIND_FACT, PROCEDURE, EPISODE])
+def test_a_text_that_is_too_long_for_atmem_leaves_nothing(
+    living: Living, kind: memory_pb2.RecordKind.ValueType
+) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        living.write(observation("quillmarsh " * 200, kind=kind))
+    assert status_of(refused.value) is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert living.surfaces_with("quillmarsh") == set()
+    assert living.surfaces_with("retained, not scored") == set()
+
+
 def test_what_became_a_record_is_on_the_scored_surfaces(living: Living) -> None:
     # A quarantined record is in no index; records that wait count on the canonical surface.
     living.write(observation("The mill of Quillmarsh is white.", source_id="alice-quillmarsh"))
@@ -287,6 +298,30 @@ def test_an_update_of_the_user_wins_and_any_other_waits(living: Living) -> None:
     living.approve(living.challenge(web.record_id))
     assert living.recalled("When does the mill of Quillmarsh open?") == [new.record_id]
     assert living.derive(new.record_id, content="It opens late.").state == ACTIVE
+
+
+def test_recall_and_lists_stay_within_subject_and_workspace(living: Living) -> None:
+    def asked(principal: str = "alice", **circle: str) -> list[str]:
+        request = memory_pb2.RecallRequest(
+            scope=memory_pb2.Scope(namespace="space", principal=principal, **circle),
+            query="Who keeps the vault of Quillmarsh?",
+            max_hits=20,
+            surface=memory_pb2.RECALL_SURFACE_EVIDENCE,
+        )
+        hits = living.memory.Recall(request, timeout=DEADLINE_SECONDS).hits
+        request.surface = memory_pb2.RECALL_SURFACE_AUTHORITATIVE
+        assert [hit.record_id for hit in hits] == [
+            hit.record_id for hit in living.memory.Recall(request, timeout=DEADLINE_SECONDS).hits
+        ]
+        return [hit.record_id for hit in hits]
+
+    sent = observation("The vault of Quillmarsh is kept by Ida.")
+    sent.scope.agent, sent.scope.workspace = "helper", "shop"
+    kept = living.write(sent).record_id
+    assert asked() == asked(workspace="shop") == [kept]
+    assert asked("bob") == asked(workspace="office") == []
+    # atmem keeps no agents of one subject apart.
+    assert asked(agent="another", workspace="shop") == [kept]
 
 
 def test_a_forgotten_record_stays_so_and_an_archived_one_is_recalled(living: Living) -> None:
