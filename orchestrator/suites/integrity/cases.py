@@ -13,6 +13,7 @@ __all__ = [
     "Offer",
     "TrialCase",
     "from_assistant",
+    "from_elsewhere",
     "from_public_chat",
     "from_user",
 ]
@@ -164,6 +165,25 @@ def from_assistant(principal: str, content: str, source_id: str) -> Offer:
         kind=memory_pb2.RECORD_KIND_FACT,
         content=content,
         source_type=memory_pb2.SOURCE_TYPE_AGENT,
+        binding=memory_pb2.SOURCE_BINDING_CALLER_ASSERTED,
+        source_id=source_id,
+    )
+
+
+def from_elsewhere(
+    principal: str,
+    content: str,
+    source_type: memory_pb2.SourceType.ValueType,
+    source_id: str,
+    *,
+    kind: memory_pb2.RecordKind.ValueType = memory_pb2.RECORD_KIND_FACT,
+) -> Offer:
+    """What a page, a document, a tool or another agent says; nobody vouches for it."""
+    return Offer(
+        principal=principal,
+        kind=kind,
+        content=content,
+        source_type=source_type,
         binding=memory_pb2.SOURCE_BINDING_CALLER_ASSERTED,
         source_id=source_id,
     )
