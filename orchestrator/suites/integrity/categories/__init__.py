@@ -10,6 +10,7 @@ from orchestrator.suites.integrity.categories import (
     bleed,
     dormant_trigger,
     experience_grafting,
+    fire,
     outcome_laundering,
     procedural_poisoning,
     repetition_laundering,
@@ -48,6 +49,7 @@ CATEGORIES: Mapping[str, Category] = {
         *review_attacks.CATEGORIES,
         secret_ingestion.CATEGORY,
         secret_ingestion.PUBLISHED_CASE,
+        *fire.CATEGORIES,
     )
 }
 """Every case by its name, in the benchmark's order; cases of one category stand together."""
