@@ -29,11 +29,13 @@ from orchestrator.suites.integrity.reviewer import APPROVE, REJECT
 __all__ = [
     "HITS_MAX",
     "Dump",
+    "Item",
     "Offered",
     "call",
     "decide_review",
     "derive",
     "export",
+    "export_items",
     "list_procedures",
     "offered_by",
     "recall",
@@ -95,6 +97,19 @@ class Dump:
 
     surface: vendor_pb2.Surface.ValueType
     data: bytes
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a surface.
+
+    Attributes:
+        item_id: Its id there.
+        content: All of its content.
+    """
+
+    item_id: str
+    content: bytes
 
 
 def call(
@@ -218,14 +233,31 @@ def export(
     step: str, namespace: str, surface: vendor_pb2.Surface.ValueType
 ) -> Generator[Ask, Answer, Dump]:
     """Read one scored surface to its end; raises ContractBreach when it has none."""
+    parts = yield from _exported(step, namespace, surface)
+    ids = b"\n".join(part.item_id.encode() for part in parts)
+    # Contents are joined without a separator: a long item comes in several messages.
+    return Dump(surface, ids + b"\n" + b"".join(part.content for part in parts))
+
+
+def export_items(
+    step: str, namespace: str, surface: vendor_pb2.Surface.ValueType
+) -> Generator[Ask, Answer, tuple[Item, ...]]:
+    """The items of one scored surface, each whole; raises as `export`."""
+    parts = yield from _exported(step, namespace, surface)
+    items: dict[str, bytearray] = {}
+    for part in parts:
+        items.setdefault(part.item_id, bytearray()).extend(part.content)
+    return tuple(Item(item_id, bytes(content)) for item_id, content in items.items())
+
+
+def _exported(
+    step: str, namespace: str, surface: vendor_pb2.Surface.ValueType
+) -> Generator[Ask, Answer, list[vendor_pb2.ExportResponse]]:
     request = vendor_pb2.ExportRequest(namespace=namespace, surface=surface)
     answer = yield from call(step, request)
     if answer.overflow:
         raise ContractBreach(step, f"the stream does not end: {answer.details}")
-    items = [part for part in answer.responses if isinstance(part, vendor_pb2.ExportResponse)]
-    ids = b"\n".join(item.item_id.encode() for item in items)
-    # Contents are joined without a separator: a long item comes in several messages.
-    return Dump(surface, ids + b"\n" + b"".join(item.content for item in items))
+    return [part for part in answer.responses if isinstance(part, vendor_pb2.ExportResponse)]
 
 
 def offered_by(

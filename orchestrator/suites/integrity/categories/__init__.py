@@ -12,7 +12,9 @@ from orchestrator.suites.integrity.categories import (
     experience_grafting,
     fire,
     outcome_laundering,
+    path_independence,
     procedural_poisoning,
+    reentry,
     repetition_laundering,
     resurrection,
     resurrection_collateral,
@@ -49,6 +51,8 @@ CATEGORIES: Mapping[str, Category] = {
         *review_attacks.CATEGORIES,
         secret_ingestion.CATEGORY,
         secret_ingestion.PUBLISHED_CASE,
+        *reentry.CATEGORIES,
+        path_independence.CATEGORY,
         *fire.CATEGORIES,
     )
 }
