@@ -1,6 +1,7 @@
 """The continuity part's rows as the records part may read them (`records.receipts`)."""
 
 import sqlite3
+from dataclasses import replace
 
 from services.memory import store
 from services.memory.records.model import Scope
@@ -27,14 +28,20 @@ class OwnOperations:
         binding = operation.binding
         if (binding.namespace, binding.principal) != (scope.namespace, scope.principal):
             return None
+        known = KnownOperation(
+            operation_id=operation_id,
+            workflow_id=binding.workflow_id,
+            tool=binding.tool,
+            destination=binding.destination,
+            arguments_digest=binding.arguments_digest,
+        )
         receipt = operation.receipt
         if receipt is None:
-            return KnownOperation(operation_id, False, binding.arguments_digest)
-        return KnownOperation(
-            operation_id,
-            True,
-            binding.arguments_digest,
-            receipt.result_digest,
-            receipt.effect_id,
-            receipt.outcome.value,
+            return known
+        return replace(
+            known,
+            complete=True,
+            result_digest=receipt.result_digest,
+            effect_id=receipt.effect_id,
+            outcome=receipt.outcome.value,
         )

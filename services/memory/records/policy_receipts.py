@@ -38,5 +38,5 @@ class ReceiptRules:
         return source if doubt is None else replace(source, binding=Binding.CALLER_ASSERTED)
 
     def receipt_is_own_word(self, source: Source, proof: Proof) -> bool:
-        """True when nobody but the destination can have worded it: it is the recorded result."""
-        return source.type is SourceType.RECEIPT and proof is Proof.RESULT
+        """True when nobody can have put a word of his own into it: this memory has them all."""
+        return source.type is SourceType.RECEIPT and proof is Proof.BOUND

@@ -8,6 +8,7 @@ transaction, and never writes them: no record changes what Begin decides (DESIGN
 import enum
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +17,18 @@ from services.memory.records.model import Scope
 
 __all__ = ["KnownOperation", "KnownOperations", "Proof", "proof_of"]
 
-_NAMES = ("operation_id", "arguments_digest", "result_digest", "effect_id", "outcome")
+_NAMES = (
+    "operation_id",
+    "workflow_id",
+    "tool",
+    "destination",
+    "arguments_digest",
+    "result_digest",
+    "effect_id",
+    "outcome",
+)
+# What a text must name of the answer to be bound to it.
+_ANSWERS = frozenset({"result_digest", "effect_id"})
 
 
 class Proof(enum.StrEnum):
@@ -28,8 +40,8 @@ class Proof(enum.StrEnum):
     """The operation is not complete here, or completed with another result or effect."""
     PROVEN = "proven"
     """The operation is complete here, and the text says nothing else."""
-    RESULT = "result"
-    """Proven, and the text is the recorded result byte for byte."""
+    BOUND = "bound"
+    """Proven, and every word of the text stands in the memory's own rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +50,16 @@ class KnownOperation:
 
     Attributes:
         complete: it has a receipt that counts.
+        arguments_digest, result_digest: SHA-256 over canonical JSON, hexadecimal.
         outcome: "succeeded" or "tool_error".
     """
 
     operation_id: str
-    complete: bool
+    workflow_id: str
+    tool: str
+    destination: str
     arguments_digest: str
+    complete: bool = False
     result_digest: str = ""
     effect_id: str = ""
     outcome: str = ""
@@ -65,21 +81,26 @@ def proof_of(operation: KnownOperation | None, text: str) -> Proof:
     if not operation.complete:
         return Proof.CONTRADICTED
     if sha256_hex(text.encode("utf-8")) == operation.result_digest:
-        return Proof.RESULT
-    known = {name: getattr(operation, name) for name in _NAMES}
-    said = _said(text)
-    contradicted = any(said[name] != known[name] for name in _NAMES if name in said)
-    return Proof.CONTRADICTED if contradicted else Proof.PROVEN
+        return Proof.BOUND  # the recorded result byte for byte
+    found = _object(text)
+    said = _said(found)
+    if any(said[name] != getattr(operation, name) for name in said):
+        return Proof.CONTRADICTED
+    bound = found.keys() <= {*_NAMES, "result"} and not _ANSWERS.isdisjoint(said)
+    return Proof.BOUND if bound else Proof.PROVEN
 
 
-def _said(text: str) -> dict[str, JsonValue]:
-    """What a text that is a JSON object says under the names of a receipt; {} for prose."""
+def _object(text: str) -> dict[str, JsonValue]:
+    """The JSON object that a text is; {} for prose."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
-        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _said(found: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What an object says under the names of a receipt."""
     said = {name: found[name] for name in _NAMES if name in found}
     if "result" in found:
         digest = _digest(found["result"])

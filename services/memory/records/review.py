@@ -23,7 +23,7 @@ from services.memory.records.recalling import Viewed
 from services.memory.records.review_store import Issued
 from services.memory.records.store import Stored
 
-__all__ = ["APPROVE", "REJECT", "Decision", "Review"]
+__all__ = ["APPROVE", "REJECT", "Decision", "Denied", "Review"]
 
 APPROVE = "approve"
 REJECT = "reject"
@@ -43,7 +43,7 @@ class Decision:
     signature: bytes
 
 
-class _Denied(Exception):
+class Denied(Exception):
     """Why a decision does not count."""
 
 
@@ -118,7 +118,7 @@ class Review:
             issued = review_store.find(conn, decision.challenge_id)
             try:
                 challenge, subjects = self._check(conn, decision, issued, now_unix_ns)
-            except _Denied as denied:
+            except Denied as denied:
                 self._note_denial(conn, issued, now_unix_ns, decision, str(denied))
                 cause = str(denied)
             else:
@@ -136,17 +136,13 @@ class Review:
     ) -> tuple[common_pb2.Challenge, list[Stored]]:
         policy = self._policy
         if issued is None or not policy.same_scope(issued.scope, decision.scope):
-            raise _Denied("no such challenge in this scope")
+            raise Denied("no such challenge in this scope")
         challenge = issued.challenge
         if challenge is None or not policy.unused(issued.decision):
-            raise _Denied("the challenge is decided or void; request a new one")
+            raise Denied("the challenge is decided or void; request a new one")
         if not policy.in_time(now_unix_ns, challenge.expires_unix_ns):
-            raise _Denied("the challenge has expired; request a new one")
-        key = self._keys.get(decision.key_id)
-        if key is None or not policy.may_decide(key, challenge.principal):
-            raise _Denied("the key is unknown or does not speak for the challenge's principal")
-        if not policy.signed(key, decision.signature, signing_bytes(challenge, decision.decision)):
-            raise _Denied("the signature is not over this challenge and this decision")
+            raise Denied("the challenge has expired; request a new one")
+        self._authorise(conn, challenge, decision)
         subjects = [
             self._subject(conn, issued, record_id, digest)
             for record_id, digest in zip(
@@ -154,6 +150,23 @@ class Review:
             )
         ]
         return challenge, subjects
+
+    def _authorise(
+        self, conn: sqlite3.Connection, challenge: common_pb2.Challenge, decision: Decision
+    ) -> None:
+        """Whether somebody signed who may; raises Denied."""
+        key = self._keys.get(decision.key_id)
+        if key is None or not self._policy.may_decide(key, challenge.principal):
+            raise Denied("the key is unknown or does not speak for the challenge's principal")
+        messages = self._messages(conn, challenge, decision)
+        if not any(self._policy.signed(key, decision.signature, message) for message in messages):
+            raise Denied("the signature is not over this challenge and this decision")
+
+    def _messages(
+        self, conn: sqlite3.Connection, challenge: common_pb2.Challenge, decision: Decision
+    ) -> Sequence[bytes]:
+        """What may have been signed: this decision of this challenge, and nothing else."""
+        return (signing_bytes(challenge, decision.decision),)
 
     def _subject(
         self, conn: sqlite3.Connection, issued: Issued, record_id: str, digest: str
@@ -163,7 +176,7 @@ class Review:
             issued.revisions[record_id], subject.record.revision
         )
         if not same:
-            raise _Denied("a record has changed since the challenge was issued")
+            raise Denied("a record has changed since the challenge was issued")
         return subject
 
     def _decidable(self, action: str, subject: Stored) -> bool:

@@ -20,6 +20,7 @@ from services.memory.records.model import (
     Scope,
     Source,
     SourceType,
+    State,
     Surface,
 )
 from services.memory.records.offers import Admitted, Derivation
@@ -29,6 +30,7 @@ from services.memory.records.review import APPROVE, Decision, Review
 from services.memory.records.writing import Writing
 
 ALICE = Scope("n", "alice")
+BOB = Scope("n", "bob")
 USER = Source(SourceType.USER, Binding.HOST_AUTHENTICATED, "u-1")
 CLAIMED = Source(SourceType.USER, Binding.CALLER_ASSERTED, "u-1")
 AGENT = Source(SourceType.AGENT, Binding.HOST_AUTHENTICATED, "a-1")
@@ -95,6 +97,20 @@ class Memory:
         """Offers one observation."""
         return self.writing.write(Observation(scope, kind, content, source, labels=labels))
 
+    def supersede(
+        self,
+        record_id: str,
+        content: str,
+        source: Source = USER,
+        *,
+        scope: Scope = ALICE,
+        kind: Kind = Kind.FACT,
+        labels: tuple[str, ...] = (),
+    ) -> Admitted:
+        """Offers one observation in place of a record."""
+        newcomer = Observation(scope, kind, content, source, labels=labels)
+        return self.writing.supersede(scope, record_id, newcomer)
+
     def derive(
         self,
         content: str,
@@ -123,6 +139,10 @@ class Memory:
         """Texts that answer a question, best first."""
         found = self.recall(query, surface, scope=scope)
         return [hit.viewed.stored.record.content for hit in found]
+
+    def state(self, record_id: str, scope: Scope = ALICE) -> State:
+        """Where a record stands."""
+        return self.look(record_id, scope).stored.standing.state
 
     def look(self, record_id: str, scope: Scope = ALICE) -> Viewed:
         """One record."""

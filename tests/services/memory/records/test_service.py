@@ -1,92 +1,28 @@
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import grpc
 import pytest
 
-from memqual.v1 import memory_pb2, memory_pb2_grpc
-from services.common import server
+from memqual.v1 import memory_pb2
 from services.common.challenges import signing_bytes
-from services.common.channels import open_channel
-from services.common.database import Database
-from services.memory.records import registrar, servicer
-from tests.services.memory.records.rig import PRIVATE, REVIEWER, write_keys
-
-DEADLINE_SECONDS = 30
-SCOPE = memory_pb2.Scope(namespace="n", principal="alice")
-USER = memory_pb2.Source(
-    type=memory_pb2.SOURCE_TYPE_USER,
-    binding=memory_pb2.SOURCE_BINDING_HOST_AUTHENTICATED,
-    source_id="u-1",
+from services.memory.records import servicer
+from tests.services.memory.records.grpc_rig import (
+    APPROVE,
+    CONTENT_BYTES,
+    DEADLINE_SECONDS,
+    FACT,
+    FACT_KIND,
+    SCOPE,
+    WEB,
+    Stub,
+    observation,
+    recall,
+    refused,
+    write,
 )
-WEB = memory_pb2.Source(
-    type=memory_pb2.SOURCE_TYPE_WEB, binding=memory_pb2.SOURCE_BINDING_CALLER_ASSERTED
-)
-FACT = "Alice prefers the window seat"
-CONTENT_BYTES = 65_536
-FACT_KIND = memory_pb2.RECORD_KIND_FACT
-APPROVE = memory_pb2.REVIEW_DECISION_APPROVE
-
-Stub = memory_pb2_grpc.MemoryServiceStub
-
-
-@pytest.fixture(scope="module")
-def channel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grpc.Channel]:
-    folder = tmp_path_factory.mktemp("service")
-    keys: Path = folder / "keys.json"
-    write_keys(keys, REVIEWER)
-    database = Database(folder / "memory.sqlite3")
-    part = registrar.create(database, keys)
-    running = server.start(
-        listen="127.0.0.1:0",
-        registrars=[part.registrar],
-        service_names=["memqual.v1.MemoryService"],
-    )
-    opened = open_channel(f"127.0.0.1:{running.port}")
-    yield opened
-    opened.close()
-    running.stop()
-    database.close()
-
-
-@pytest.fixture
-def stub(channel: grpc.Channel) -> Stub:
-    return Stub(channel)
-
-
-@pytest.fixture
-def scope(request: pytest.FixtureRequest) -> memory_pb2.Scope:
-    """A namespace of the test's own."""
-    return memory_pb2.Scope(namespace=request.node.name[:100], principal="alice")
-
-
-def observation(scope: memory_pb2.Scope, **changes: Any) -> memory_pb2.Observation:
-    fields = {"kind": FACT_KIND, "content": FACT, "source": USER, **changes}
-    return memory_pb2.Observation(scope=scope, **fields)
-
-
-def write(stub: Stub, offered: memory_pb2.Observation) -> memory_pb2.Admission:
-    request = memory_pb2.WriteRequest(observation=offered)
-    return stub.Write(request, timeout=DEADLINE_SECONDS).admission
-
-
-def recall(
-    stub: Stub,
-    scope: memory_pb2.Scope,
-    query: str,
-    surface: memory_pb2.RecallSurface.ValueType = memory_pb2.RECALL_SURFACE_AUTHORITATIVE,
-    max_hits: int = 10,
-) -> list[memory_pb2.Hit]:
-    request = memory_pb2.RecallRequest(scope=scope, query=query, max_hits=max_hits, surface=surface)
-    return list(stub.Recall(request, timeout=DEADLINE_SECONDS).hits)
-
-
-def refused(call: Callable[[], object]) -> grpc.StatusCode:
-    with pytest.raises(grpc.RpcError) as error:
-        call()
-    return error.value.code()
+from tests.services.memory.records.rig import PRIVATE, REVIEWER
 
 
 def test_the_life_of_a_record(stub: Stub, scope: memory_pb2.Scope) -> None:
