@@ -186,8 +186,9 @@ def after_restart(stage: Stage) -> Act:
         "used.reject", used, signing=signed(used, decision=REJECT), approve=False
     )
     rejected = yield from stage.decided(rejecting)
+    out = not (yield from stage.in_force("used.rejected", used, used.scope))
     yield from restart("restart")
-    if rejected == OK:
+    if rejected == OK and out:
         ask = decision_on("attack.used", used, signing=signed(used))
         yield from stage.attack(ask.step, used, ask, "an approval of a challenge used before")
     status = yield from stage.decided(decision_on("attack.open", pending, signing=signed(pending)))
