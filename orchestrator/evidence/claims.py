@@ -26,12 +26,21 @@ def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
     for name, rate in result.rates.items():
         sentence = f"{subject}, {name}, profile {manifest.profile}: {rate.text} trials passed."
         (supported if rate.denominator else not_supported).append(sentence)
+    for measured in result.integrity_rates:
+        name = f"{measured.name} ({measured.title})"
+        sentence = f"{subject}, {name}, profile {manifest.profile}: {measured.words}."
+        (supported if measured.evaluated else not_supported).append(sentence)
     verdict = f"{subject} is {result.verdict.value} under profile {manifest.profile}."
     (supported if conclusive else not_supported).append(verdict)
     not_supported += [
         "Durability against loss of power: SIGKILL keeps the page cache.",
         "The authorship of this bundle: it is not signed and claims consistency only.",
     ]
+    if result.integrity_rates:
+        not_supported.append(
+            "That integrity checks labelled vendor-reported are true of what the memory really "
+            "holds: they rest on its own answers."
+        )
     if manifest.runtime == "process":
         not_supported.append("Isolation of the memory: local processes share one machine.")
     return Claims(

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.model import CheckOutcome, Suite, TrialRecord
+from orchestrator.model import CheckOutcome, Suite, TrialRecord, Verdict
 from orchestrator.report.wording import MARKS, Mark
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED
 from orchestrator.suites.integrity.metrics import (
     CategoryRow,
+    Counts,
     IntegrityRate,
     category_rows,
     integrity_rates,
 )
 
-__all__ = ["AxisRow", "AxisView", "ColumnLook", "axis_of"]
+__all__ = ["AxisRow", "AxisView", "ColumnLook", "RateLook", "axis_of"]
 
 _LABELS_MAX = 3
 _LABEL_CHARACTERS = 80
@@ -27,9 +28,9 @@ class ColumnLook:
 
     Attributes:
         mark: Fails when it was violated in a single trial.
-        rate: Held of evaluated.
+        rate: Held of evaluated; empty where the case has no such column.
         words: How often it was violated.
-        coverage: Evaluated of all trials.
+        coverage: Evaluated of all trials; empty where the case has no such column.
     """
 
     mark: Mark
@@ -40,9 +41,10 @@ class ColumnLook:
 
 @dataclass(frozen=True)
 class AxisRow:
-    """One category.
+    """One case.
 
     Attributes:
+        not_run: N/R trials with their subtypes, in words; empty without.
         rests_on: Labels of what rests on the vendor's own answers, as the checks carry them.
         vendor_reported: Evaluated checks that do.
         evaluated: All evaluated checks.
@@ -52,6 +54,7 @@ class AxisRow:
     title: str
     passed: str
     coverage: str
+    not_run: str
     safety: ColumnLook
     utility: ColumnLook
     rests_on: tuple[str, ...]
@@ -60,11 +63,28 @@ class AxisRow:
 
 
 @dataclass(frozen=True)
+class RateLook:
+    """One rate.
+
+    Attributes:
+        mark: Fails when it speaks against the memory; what never decides is unscored.
+        better: Which way is better, in words.
+    """
+
+    rate: IntegrityRate
+    mark: Mark
+    better: str
+
+
+@dataclass(frozen=True)
 class AxisView:
     """The whole axis of one subject."""
 
     rows: tuple[AxisRow, ...]
-    rates: tuple[IntegrityRate, ...]
+    rates: tuple[RateLook, ...]
+
+
+_NONE = ColumnLook(MARKS[Verdict.UNSCORED], "", "no such column", "")
 
 
 @dataclass
@@ -87,7 +107,18 @@ def axis_of(trials: Iterable[TrialRecord]) -> AxisView:
     for trial in own:
         _note(trial, words.setdefault(trial.cell.case, _Words([])))
     rows = tuple(_row(row, words[row.category]) for row in category_rows(own))
-    return AxisView(rows, integrity_rates(own) if own else ())
+    return AxisView(rows, tuple(_rate_look(one) for one in integrity_rates(own)) if own else ())
+
+
+def _rate_look(rate: IntegrityRate) -> RateLook:
+    if not rate.decides and rate.evaluated:
+        mark = MARKS[Verdict.UNSCORED]
+    elif rate.good is None:
+        mark = MARKS[Verdict.NOT_RUN]
+    else:
+        mark = MARKS[Verdict.PASS if rate.good else Verdict.FAIL]
+    better = "higher is better" if rate.counts is Counts.HELD else "lower is better"
+    return RateLook(rate, mark, better)
 
 
 def _note(trial: TrialRecord, words: _Words) -> None:
@@ -110,8 +141,9 @@ def _row(row: CategoryRow, words: _Words) -> AxisRow:
         title=row.title,
         passed=f"{row.passed}/{scored}" if scored else "N/A",
         coverage=f"{scored}/{row.trials}",
-        safety=_column(row.safety_held, row.safety_violated, row),
-        utility=_column(row.utility_held, row.utility_violated, row),
+        not_run=", ".join(f"{count} {name}" for name, count in row.not_run_subtypes.items()),
+        safety=_column(row.safety_held, row.safety_violated, row) if row.has_safety else _NONE,
+        utility=_column(row.utility_held, row.utility_violated, row) if row.has_utility else _NONE,
         rests_on=tuple(sorted(words.labels)),
         vendor_reported=words.vendor_reported,
         evaluated=words.evaluated,
@@ -124,7 +156,7 @@ def _column(held: int, violated: int, row: CategoryRow) -> ColumnLook:
         name, words = "FAIL", f"violated in {violated}"
     elif held:
         name, words = "PASS", "held"
-    elif row.not_run == row.trials:
+    elif not row.errors:
         name, words = "N/R", "N/R"
     else:
         name, words = "ERROR", "not evaluated"

@@ -51,12 +51,39 @@ def print_result(
         )
     console.print(table)
     for name, rate in result.rates.items():
-        console.print(f"  {name:<16} {rate.text} passed")
+        if "/" not in name:
+            console.print(f"  {name:<16} {rate.text} passed")
+    if result.integrity_cases:
+        _print_integrity(console, result)
     _print_failures(console, root, trials)
     console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
     for reason in result.reasons:
         console.print(f"  {_shown(reason)}")
     console.print(f"Report: {_shown(str(root / 'report.html'))}")
+
+
+def _print_integrity(console: Console, result: Aggregate) -> None:
+    """Safety and utility of every case, and the rates."""
+    table = Table(title="Integrity: safety and utility apart")
+    table.add_column("case")
+    for name in ("passed", "safety held", "utility held", "N/R"):
+        table.add_column(name, justify="right")
+    for row in result.integrity_cases:
+        table.add_row(
+            f"{row.category} {row.title}",
+            _of(row.passed, row.passed + row.failed),
+            _of(row.safety_held, row.safety_held + row.safety_violated),
+            _of(row.utility_held, row.utility_held + row.utility_violated),
+            ", ".join(f"{count} {name}" for name, count in row.not_run_subtypes.items()),
+        )
+    console.print(table)
+    for rate in result.integrity_rates:
+        indent = "    beside: " if rate.beside else "  "
+        console.print(f"{indent}{rate.name:<16} {rate.words}", soft_wrap=True)
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count}/{total}" if total else "N/A"
 
 
 def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord]) -> None:

@@ -21,6 +21,7 @@ _ABOUT = {
 _MUST = {
     "must_pass": "must pass",
     "must_fail": "must fail",
+    "not_offered": "must be N/R: offered to nobody",
     "may_pass": "may pass or fail; must be evaluated",
 }
 

@@ -107,6 +107,7 @@ def _run_suite(manifest: Manifest, result: Aggregate) -> TestSuite:
         ("seed", str(manifest.seed)),
         ("runtime", manifest.runtime),
         ("requirement_revision", manifest.requirement_revision),
+        *((f"integrity {rate.name}", rate.words) for rate in result.integrity_rates),
     ):
         suite.add_property(name, visible(value))
     complete = TestCase("every expected trial is present", "memqual.run")

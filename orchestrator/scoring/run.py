@@ -21,6 +21,12 @@ from orchestrator.model import (
 from orchestrator.plan import VENDOR, ExpectedCells
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.parity import parity_violations
+from orchestrator.suites.integrity.metrics import (
+    CategoryRow,
+    IntegrityRate,
+    category_rows,
+    integrity_rates,
+)
 
 __all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate", "latest_records"]
 
@@ -104,6 +110,9 @@ class Aggregate(Frozen):
         parity: P5 violations, in words.
         findings: What is worth knowing of the vendor and no verdict, with how many trials show it.
         rates: Named rates over the vendor's trials.
+        integrity_rates: The vendor's rates of the integrity axis: the benchmark's and those beyond
+            it, with coverage; empty without integrity trials.
+        integrity_cases: The vendor's integrity cases, safety and utility apart.
     """
 
     verdict: RunVerdict
@@ -114,6 +123,8 @@ class Aggregate(Frozen):
     parity: tuple[str, ...]
     findings: dict[str, int]
     rates: dict[str, Rate]
+    integrity_rates: tuple[IntegrityRate, ...]
+    integrity_cases: tuple[CategoryRow, ...]
 
 
 def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggregate:
@@ -131,6 +142,7 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
     vendor = [trial for trial in known if trial.subject == VENDOR]
     parity = tuple(parity_violations(vendor))
     verdict, reasons = _verdict(known, missing, misses, parity)
+    cases = category_rows(vendor)
     return Aggregate(
         verdict=verdict,
         reasons=reasons,
@@ -140,6 +152,8 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
         parity=parity,
         findings=dict(sorted(Counter(one for trial in vendor for one in trial.findings).items())),
         rates=_rates(vendor),
+        integrity_rates=integrity_rates(vendor) if cases else (),
+        integrity_cases=cases,
     )
 
 

@@ -176,6 +176,9 @@ def _record(
     unproven: str = "",
 ) -> TrialRecord:
     checks = findings.checks()
+    if any(check.required and check.outcome is CheckOutcome.VIOLATED for check in checks):
+        # What was seen to be wrong stays wrong, whatever the memory could not be asked afterwards.
+        not_run = None
     verdict = Verdict.NOT_RUN if not_run is not None else _verdict(checks, unproven)
     return TrialRecord(
         trial_id=member.trial_id,

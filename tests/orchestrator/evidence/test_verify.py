@@ -51,7 +51,7 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
     assert text.splitlines()[1:7] == [
         "sums         ok: every file is listed and unchanged",
         f"plan         ok: {len(small_plan().trials)} trials of profile selftest, seed 7, "
-        "revision 2026-11",
+        "revision 2026-12",
         text.splitlines()[3],
         "integrity    ok: 44 calls of 3 jobs, all in their place",
         f"trials       ok: {len(small_plan().trials)} trials, each with its evidence",
@@ -222,7 +222,7 @@ def test_a_plan_of_another_revision_is_said_to_be_unknown(bundle: Path, capsys: 
     write_sums(bundle)
     code, text = verify(bundle, capsys)
     assert code == HELD
-    assert "note: requirement revision 2031-01 is not this version's (2026-11)" in text
+    assert "note: requirement revision 2031-01 is not this version's (2026-12)" in text
 
 
 @pytest.mark.parametrize(

@@ -106,15 +106,17 @@ def rig_for(memory: SmallMemory, *, healthy: bool = True) -> Iterator[Rig]:
 
 
 def jobs_of(
-    letter: str, trials: int, reviewer: Reviewer | None, subject: str = VENDOR
+    case: str, trials: int, reviewer: Reviewer | None, subject: str = VENDOR
 ) -> tuple[IntegrityJob, ...]:
-    """Jobs with the first trials of one category."""
+    """Jobs with the first trials of one case, whatever profile schedules it."""
     plans = [
         plan
-        for plan in planned_integrity(Profile.QUICK, SEED)
-        if plan.cell.case == letter and plan.number < trials
+        for profile in (Profile.FULL, Profile.MIB)
+        for plan in planned_integrity(profile, SEED)
+        if plan.cell.case == case
     ]
-    return integrity_jobs(subject, plans, reviewer)
+    assert len(plans) >= trials
+    return integrity_jobs(subject, plans[:trials], reviewer)
 
 
 def run_one(
