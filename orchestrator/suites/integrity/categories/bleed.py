@@ -74,9 +74,9 @@ def _played(part: Part, safety: CheckSpec, utility: CheckSpec) -> Callable[[Scen
         assert isinstance(case, BleedCase)  # built() makes no other
         circles = circles_of(scene.namespace, case, part)
         owned = yield from _offer("owner.write", scene, circles.inside, case.attack.offer)
-        if not owned.kept and part.told_by_record:
+        if part.told_by_record and owned.refusal:
             raise NotExpressible(f"a text for one {part.value} was {owned.words}")
-        if part.told_by_record:
+        if part.told_by_record and owned.kept:
             yield from _require_kept(circles.inside, owned, part)
         steps = yield from _approve_steps(scene, case, circles.inside)
         own = yield from _offer("neighbour.write", scene, circles.outside, case.twin.offer)
