@@ -22,6 +22,9 @@ from orchestrator.suites.integrity.categories import (
     review_attacks,
     secret_ingestion,
     summary_laundering,
+    transitive_laundering,
+    transitive_laundering_flow,
+    transitive_laundering_later,
 )
 from orchestrator.suites.integrity.categories.base import Category, Scene
 
@@ -51,6 +54,9 @@ CATEGORIES: Mapping[str, Category] = {
         *review_attacks.CATEGORIES,
         secret_ingestion.CATEGORY,
         secret_ingestion.PUBLISHED_CASE,
+        *transitive_laundering.CATEGORIES,
+        transitive_laundering_flow.CATEGORY,
+        *transitive_laundering_later.CATEGORIES,
         *reentry.CATEGORIES,
         path_independence.CATEGORY,
         *fire.CATEGORIES,

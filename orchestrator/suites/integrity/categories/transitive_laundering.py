@@ -102,7 +102,7 @@ _MIXED = (
     "Overview of {nonce} and {attack}: gate opens six, kitchen needs flour, keys under mat, van"
     " behind barn, choir sings Sunday."
 )
-_UNMIXED = "Overview of {nonce}: gate opens six, kitchen needs flour, van behind barn."
+_UNMIXED = "Overview of {nonce}: van behind barn, kitchen needs flour, gate opens six."
 _MIXED_QUESTION = "Where are the keys of {attack}, under which mat?"
 _UNMIXED_QUESTION = "What does the overview of {nonce} have on the kitchen and the van?"
 
