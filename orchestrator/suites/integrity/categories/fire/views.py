@@ -14,7 +14,7 @@ from orchestrator.suites.integrity.calls import Answer, Ask
 from orchestrator.suites.integrity.categories.base import Scene
 from orchestrator.suites.integrity.categories.fire.texts import MARKED_ROLES, STATEMENT, Subject
 from orchestrator.suites.integrity.declared import surface_name
-from orchestrator.suites.integrity.needles import find
+from orchestrator.suites.integrity.needles import Haystack
 from orchestrator.suites.integrity.steps import export, list_procedures, recall
 
 __all__ = ["Known", "Seen", "View", "look"]
@@ -127,25 +127,25 @@ def look(
             scope = subject.statement.scope(scene.namespace)
             hits = yield from recall(where, scope, subject.query, asked)
             entries |= _entries(surface, known, hits)
-        holding = frozenset(name for name, data in named.items() if find(subject.nonce, data))
+        holding = frozenset(name for name, data in named.items() if data.find(subject.nonce))
         views.append(View(frozenset(entries), holding))
     return tuple(views)
 
 
 def _of_all(
     step: str, scene: Scene
-) -> Generator[Ask, Answer, tuple[tuple[memory_pb2.MemoryRecord, ...], Mapping[str, bytes]]]:
+) -> Generator[Ask, Answer, tuple[tuple[memory_pb2.MemoryRecord, ...], Mapping[str, Haystack]]]:
     """The active procedures, and what is exported, by the surface's name."""
     listed: tuple[memory_pb2.MemoryRecord, ...] = ()
     if scene.declared.supports(vendor_pb2.CAPABILITY_PROCEDURAL_MEMORY):
         scope = scene.case.twin.offer.scope(scene.namespace)
         listed = yield from list_procedures(f"{step}.{_PROCEDURES}", scope)
-    named: dict[str, bytes] = {}
+    named: dict[str, Haystack] = {}
     for exported in _EXPORTED:
         if exported in scene.declared.surfaces:
             name = surface_name(exported)
             dump = yield from export(f"{step}.{name}", scene.namespace, exported)
-            named[name] = dump.data
+            named[name] = Haystack(dump.data)
     return listed, named
 
 
