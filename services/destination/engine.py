@@ -178,6 +178,12 @@ class Engine:
         """The journal from a sequence on, up to its head now; raises DatabaseError."""
         return self._journal.stream(self._database, from_sequence)
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The store as it was last committed, for a module's own reads; raises DatabaseError."""
+        with self._database.read() as connection:
+            yield connection
+
     def state_hash(self, workflow_id: str | None) -> str:
         """Digest of all that the tools have done, for one workflow or (None) for all.
 

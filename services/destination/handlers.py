@@ -30,6 +30,8 @@ from services.destination.model import (
 )
 from services.destination.sent import SentRecorder
 from services.destination.settings import check_settings
+from services.destination.tools.retail.module import Retail
+from services.destination.tools.retail.store import StateDigests
 
 __all__ = ["AuditHandlers", "DestinationHandlers"]
 
@@ -129,9 +131,10 @@ class DestinationHandlers(destination_pb2_grpc.DestinationServiceServicer):
 class AuditHandlers(destination_pb2_grpc.DestinationAuditServiceServicer):
     """What the evaluator calls."""
 
-    def __init__(self, engine: Engine, sent: SentRecorder) -> None:
+    def __init__(self, engine: Engine, sent: SentRecorder, retail: Retail) -> None:
         self._engine = engine
         self._sent = sent
+        self._retail = retail
 
     def ConfigureWorkflow(
         self, request: destination_pb2.ConfigureWorkflowRequest, context: grpc.ServicerContext
@@ -154,9 +157,22 @@ class AuditHandlers(destination_pb2_grpc.DestinationAuditServiceServicer):
     ) -> destination_pb2.ReadStateHashResponse:
         """Digest of what the tools have done."""
         workflow_id = check_optional_id("workflow_id", request.workflow_id)
-        return destination_pb2.ReadStateHashResponse(
+        response = destination_pb2.ReadStateHashResponse(
             digest=self._engine.state_hash(workflow_id or None)
         )
+        if request.with_retail_store:
+            digests = self._retail_digests(workflow_id)
+            response.retail_compact_digest = digests.compact
+            response.retail_spaced_digest = digests.spaced
+        return response
+
+    def _retail_digests(self, workflow_id: str) -> StateDigests:
+        if not workflow_id:
+            raise ServiceError(
+                grpc.StatusCode.INVALID_ARGUMENT, "with_retail_store needs a workflow_id"
+            )
+        with self._engine.reading() as connection:
+            return self._retail.digests(connection, workflow_id)
 
     def ReadClock(
         self, request: destination_pb2.ReadClockRequest, context: grpc.ServicerContext

@@ -378,16 +378,20 @@ class ReadStateHashRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     WORKFLOW_ID_FIELD_NUMBER: _builtins.int
+    WITH_RETAIL_STORE_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
     """Empty: everything; otherwise what this workflow did."""
+    with_retail_store: _builtins.bool
+    """Also digest the workflow's whole retail store, which takes longer. Needs a workflow."""
     def __init__(
         self,
         *,
         workflow_id: _builtins.str = ...,
+        with_retail_store: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["with_retail_store", b"with_retail_store", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -398,15 +402,24 @@ class ReadStateHashResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DIGEST_FIELD_NUMBER: _builtins.int
+    RETAIL_COMPACT_DIGEST_FIELD_NUMBER: _builtins.int
+    RETAIL_SPACED_DIGEST_FIELD_NUMBER: _builtins.int
     digest: _builtins.str
+    retail_compact_digest: _builtins.str
+    """Where asked for: digests of the workflow's whole retail store, changed or not. SHA-256 of JSON with sorted keys, in
+    two forms: with separators without spaces, and with Python's default ones.
+    """
+    retail_spaced_digest: _builtins.str
     def __init__(
         self,
         *,
         digest: _builtins.str = ...,
+        retail_compact_digest: _builtins.str = ...,
+        retail_spaced_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "retail_compact_digest", b"retail_compact_digest", "retail_spaced_digest", b"retail_spaced_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

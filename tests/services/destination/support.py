@@ -137,9 +137,15 @@ def folder_of(workflow_id: str) -> str:
 
 
 def state_hash(
-    documents: Mapping[tuple[str, str], str], accounts: Mapping[str, Mapping[str, int]]
+    documents: Mapping[tuple[str, str], str],
+    accounts: Mapping[str, Mapping[str, int]],
+    *,
+    retail: bool = False,
 ) -> str:
-    """The state hash of documents, (workflow, path) → content, and balances by workflow."""
+    """The state hash of documents, (workflow, path) → content, and balances by workflow.
+
+    A destination with retail tools has a part for them, too, which is empty here.
+    """
     state: JsonObject = {
         "documents": {
             f"{folder_of(workflow)}/{path}": hashlib.sha256(content.encode("utf-8")).hexdigest()
@@ -147,4 +153,6 @@ def state_hash(
         },
         "accounts": {workflow: dict(balances) for workflow, balances in accounts.items()},
     }
+    if retail:
+        state = {**state, "retail": []}
     return hashlib.sha256(canonical_json(state)).hexdigest()

@@ -272,9 +272,9 @@ def test_the_state_hash_and_the_clock_are_read(client: Client) -> None:
         request = destination_pb2.ReadStateHashRequest(workflow_id=workflow_id)
         return client.audit.ReadStateHash(request, timeout=DEADLINE_SECONDS).digest
 
-    everything = state_hash({("workflow", "report.md"): "text"}, {})
+    everything = state_hash({("workflow", "report.md"): "text"}, {}, retail=True)
     assert read("workflow") == read("") == everything
-    assert read("other") == state_hash({}, {})
+    assert read("other") == state_hash({}, {}, retail=True)
     before = clock.reading()
     answer = client.audit.ReadClock(
         destination_pb2.ReadClockRequest(), timeout=DEADLINE_SECONDS

@@ -139,7 +139,7 @@ def replay(records: list[JournalRecord]) -> tuple[str, dict[str, str]]:
             balances["alice"] -= arguments["amount_cents"]
             balances["bob"] += arguments["amount_cents"]
     assert open_calls == set()
-    return state_hash(documents, accounts), effects
+    return state_hash(documents, accounts, retail=True), effects
 
 
 def wait_for_length(growing: Sequence[object], wanted: int) -> None:
