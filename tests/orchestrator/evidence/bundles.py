@@ -58,6 +58,7 @@ from tests.orchestrator.suites.integrity.memories import SmallMemory
 RUN_ID = "20261130-120000-abcdef"
 SEED = 7
 KILLS = 2
+INTEGRITY_CASES = ("A", "C", "L")
 INTEGRITY_TRIALS = 2
 TRACE_GAP = 3
 
@@ -89,7 +90,9 @@ def plans_of(subject: str) -> tuple[TrialPlan, ...]:
     records = tuple(
         plan
         for plan in planned_integrity(Profile.QUICK, SEED)
-        if plan.number < INTEGRITY_TRIALS and subject == VENDOR
+        if plan.cell.case in INTEGRITY_CASES
+        and plan.number < INTEGRITY_TRIALS
+        and subject == VENDOR
     )
     return crashes + records
 

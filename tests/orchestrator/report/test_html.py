@@ -244,7 +244,10 @@ def test_safety_and_utility_stand_apart_and_vendor_reported_is_labelled() -> Non
     assert "C recursive agent hallucination 1/2 coverage 2/2" in told.replace("  ", " ")
     assert "✗ 1/2 violated in 1 coverage 2/2 ✓ 2/2 held coverage 2/2" in told
     assert "vendor-reported 4 of 4 evaluated checks rest on the memory's own answers" in told
-    assert "FCR 1/2 (coverage 2/2) C D, F" in told
+    fcr = "FCR factual contamination rate ✗ 1/2 violated (coverage 2/2) lower is better C D, F"
+    assert fcr in told
+    assert "TPR taint preservation rate ∅ N/A (coverage 0/0) higher is better none D" in told
+    assert "beside D, native ids, never summed with it; decides no verdict" in told
 
 
 @pytest.mark.parametrize(
