@@ -16,56 +16,25 @@ pieces are what is stored anyway.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from services.memory.records.text import visible_form
+from services.memory.records.secret_pieces import (
+    PIECE_MAX_CHARACTERS,
+    Text,
+    looks_random,
+    read_text,
+)
 
 __all__ = ["find_joined"]
 
 Scan = Callable[[str], tuple[str, ...]]
 
-EDGE_CHARACTERS = 2_048
-PIECES_MAX = 8
-PIECE_MIN_CHARACTERS = 5
-PIECE_MAX_CHARACTERS = 512
 JOINED_MAX_CHARACTERS = 32 * 1024
-LETTERS_MIN_CHARACTERS = 10
-LINKED_LETTERS_MIN_CHARACTERS = 6
-BARE_WORDS_MAX = 3
 JOIN_MIN_CHARACTERS = 15
-RANDOM_MIN_CHARACTERS = 10
-RANDOM_SWITCHES_MIN = 3
 CHAIN_MAX = 4
 SEAM_TEXTS_MAX = 4
 SEAM_CHARACTERS = 96
 SEAM_WORDS_MAX = 4
 
-_TOKEN = re.compile(r"[^\s\"'`\u2018\u2019\u201c\u201d,;<>(){}\[\]|]+")
-_AROUND = ".:!?\u2026*#&"
-_ODD = re.compile(r"[0-9_=+/-]|[a-z][A-Z]|[A-Z]{2}")
-_DIGITS = re.compile(r"(?<![\w.,/:])\d(?:[ -]?\d){3,18}(?![\w/:])")
-_UPPER_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
-_SWITCH = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[a-z])")
-_MARK = re.compile(r"[A-Za-z0-9][_+/=.-]+[A-Za-z0-9]|[_=-]$|^[_-]")
-_WHOLE = re.compile(
-    r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-    r"|(?:sha\d{1,3}[:-]|rec_|0x)?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})"
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:t[\d:.]+z?)?|v?\d+(?:\.\d+)+|\d{1,2}:\d{2}(?::\d{2})?"
-    r"|[a-z][a-z0-9+.-]*://.*|[^@]+@[^@]+\.[a-z]{2,}"
-    r"|[a-z]+(?:[-/.'\u2019][a-z]+)+"
-)
-_OF_A_PART = re.compile(
-    r"(?i)\b(?:half|halves|(?:first|second|third|last|final|other|next|remaining|missing)"
-    r" (?:part|piece|chunk|portion|segment|group|bit|digits?|characters?|numbers?|\d{1,2})"
-    r"|parts? (?:one|two|three|[1-9]|[ab])|[1-4]/[2-4]|[1-4] of [2-4]|the rest|rest of"
-    r"|remainder|remaining|continu\w+|goes on|(?:start|begin|end)s?(?: with| in|ing (?:with|in))"
-    r"|follow(?:ed|s)\b|append\w*|concatenat\w*|glue\w*|join\w*|prefix|suffix|tail)\b"
-)
-_OF_A_KEY = re.compile(
-    r"(?i)\b(?:(?:api|access|secret|private|deploy|signing|encryption|license|master)[ _-]?)?"
-    r"(?:keys?|tokens?|secrets?|passwords?|passphrases?|credentials?|bearer)\b"
-)
-_OF_A_CARD = re.compile(r"(?i)\b(?:card|visa|master ?card|amex|credit|debit|cvv|cvc)\b")
 _NAMED_FORM = re.compile(r"(?i)(?:secret|token|api_?key|pat)[_-]")
 _GOES_ON = re.compile(r"[=:]\s*$|\b(?:is|was|be|to|are|equals)\s*$", re.IGNORECASE)
 _ENDS = (".", "!", "?", ";")
@@ -77,63 +46,6 @@ _PREFIXED = "prefixed_token"
 # What only running text can be: looked for over a seam where the earlier text breaks off.
 _NOT_OVER_SEAMS = frozenset({_CARD, _PREFIXED})
 _SPOKEN = frozenset({"password", "named_key", "pin"})
-
-
-@dataclass(frozen=True)
-class _Text:
-    """One text, as far as it can hold a piece; most of it is never asked for.
-
-    Attributes:
-        seam: its plain form, both ends of it where it is long.
-    """
-
-    seam: str
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """Its words, punctuation included."""
-        return tuple(_TOKEN.findall(self.seam))
-
-    @cached_property
-    def part(self) -> bool:
-        """It speaks of a part of something."""
-        return _OF_A_PART.search(self.seam) is not None
-
-    @cached_property
-    def card(self) -> bool:
-        """It speaks of a card."""
-        return _OF_A_CARD.search(self.seam) is not None
-
-    @cached_property
-    def bare(self) -> bool:
-        """It holds little but a piece."""
-        return len(self.words) <= BARE_WORDS_MAX
-
-    @cached_property
-    def spoken(self) -> bool:
-        """It speaks of a part or of a key."""
-        return self.part or _OF_A_KEY.search(self.seam) is not None
-
-    @cached_property
-    def linked(self) -> bool:
-        """It speaks of a part or of a key, or says nothing else."""
-        return self.bare or self.spoken
-
-    @cached_property
-    def odd_pieces(self) -> tuple[str, ...]:
-        """What looks like a piece of a key wherever it stands."""
-        return _pieces((word for word in self.words if _ODD.search(word)), linked=False)
-
-    @cached_property
-    def linked_pieces(self) -> tuple[str, ...]:
-        """What may be one in a text that speaks of it."""
-        return _pieces(self.words, linked=True)
-
-    @cached_property
-    def digits(self) -> tuple[str, ...]:
-        """Groups of digits that may be a piece of a card's number."""
-        found = ("".join(filter(str.isdigit, match)) for match in _DIGITS.findall(self.seam))
-        return tuple(found)[:PIECES_MAX]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +64,7 @@ class _Join:
     @property
     def no_chance(self) -> bool:
         """A form that chance makes, too, counts here."""
-        return self.spoken or (_looks_random(self.first) and _looks_random(self.second))
+        return self.spoken or (looks_random(self.first) and looks_random(self.second))
 
     @property
     def may_be_secret(self) -> bool:
@@ -170,19 +82,13 @@ def find_joined(text: str, earlier: Sequence[str], scan: Scan) -> tuple[str, ...
     """
     if not earlier:
         return ()
-    new = _read(text)
-    others = [_read(other) for other in earlier]
+    new = read_text(text)
+    others = [read_text(other) for other in earlier]
     ways = (_pairs, _chains, _over_seams)
     return tuple(sorted({kind for way in ways for kind in way(new, others, scan)}))
 
 
-def _read(text: str) -> _Text:
-    if len(text) > 2 * EDGE_CHARACTERS:
-        text = f"{text[:EDGE_CHARACTERS]} {text[-EDGE_CHARACTERS:]}"
-    return _Text(visible_form(text).strip())
-
-
-def _pairs(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
+def _pairs(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
     """One piece of the new text with one of an earlier text, in both orders."""
     yield from _made(_joins(new, others), scan)
     for first, second in _orders(
@@ -196,7 +102,7 @@ def _pairs(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
             yield _CARD
 
 
-def _joins(new: _Text, others: Sequence[_Text]) -> Iterator[_Join]:
+def _joins(new: Text, others: Sequence[Text]) -> Iterator[_Join]:
     for other in others:
         if new.linked and other.linked:
             mine, theirs = new.linked_pieces, other.linked_pieces
@@ -214,12 +120,12 @@ def _orders(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield second, first
 
 
-def _speaks_of_cards(new: _Text, other: _Text) -> bool:
+def _speaks_of_cards(new: Text, other: Text) -> bool:
     named = new.card or other.card or (new.part and other.part)
     return named and all(text.card or text.part or text.bare for text in (new, other))
 
 
-def _chains(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
+def _chains(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
     """The last pieces of the texts before, in the order of the texts, and then the new one's."""
     spoken = new.spoken and all(text.spoken for text in others[:CHAIN_MAX])
     mine = new.linked_pieces if spoken else new.odd_pieces
@@ -241,7 +147,7 @@ def _chains(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
             return
 
 
-def _over_seams(new: _Text, others: Sequence[_Text], scan: Scan) -> Iterator[str]:
+def _over_seams(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
     """The end of a text that breaks off, and the beginning of the new one as it goes on."""
     begin = new.seam[:SEAM_CHARACTERS]
     ends = [
@@ -289,47 +195,11 @@ def _bounded(joins: Iterable[_Join]) -> list[_Join]:
 def _counts(kind: str, join: _Join) -> bool:
     """True when the form is no work of chance."""
     if kind == _PREFIXED:
-        return _NAMED_FORM.search(join.first) is not None
+        named = _NAMED_FORM.search(join.whole)
+        return named is not None and named.start() < len(join.first)
     return kind not in _BY_CHANCE or join.no_chance
 
 
 def _apart(texts: Iterable[str]) -> str:
     """Texts in one, so that no form reaches from one into the next."""
     return "\n\n".join(texts)
-
-
-def _looks_random(piece: str) -> bool:
-    switches = len(_SWITCH.findall(piece))
-    return len(piece) >= RANDOM_MIN_CHARACTERS and switches >= RANDOM_SWITCHES_MIN
-
-
-def _pieces(words: Iterable[str], *, linked: bool) -> tuple[str, ...]:
-    """What may be a piece of a key, the first and the last of them."""
-    stripped = (word.strip(_AROUND) for word in words)
-    found = tuple(piece for word in stripped for piece in _sides(word, linked))
-    if len(found) <= PIECES_MAX:
-        return found
-    return found[: PIECES_MAX // 2] + found[-(PIECES_MAX // 2) :]
-
-
-def _sides(token: str, linked: bool) -> Iterator[str]:
-    """The token, and what stands after its last "=" or ":"."""
-    if _is_piece(token, linked):
-        yield token
-    value = token[max(token.rfind("="), token.rfind(":")) + 1 :]
-    if value != token and _is_piece(value, linked):
-        yield value
-
-
-def _is_piece(token: str, linked: bool) -> bool:
-    if not PIECE_MIN_CHARACTERS <= len(token) <= PIECE_MAX_CHARACTERS or _WHOLE.fullmatch(token):
-        return False
-    has_digit = any(char.isdigit() for char in token)
-    has_letter = any(char.isalpha() for char in token)
-    if not has_letter:
-        return linked and has_digit
-    if has_digit or _UPPER_INSIDE.search(token) or _MARK.search(token):
-        return True
-    if linked:
-        return len(token) >= LINKED_LETTERS_MIN_CHARACTERS
-    return len(token) >= LETTERS_MIN_CHARACTERS and token == token.upper()
