@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from orchestrator.suites.integrity.categories import (
     agent_hallucination,
     authorised_promotion,
+    bad_input,
     bleed,
     dormant_trigger,
     experience_grafting,
@@ -21,6 +22,8 @@ from orchestrator.suites.integrity.categories import (
     resurrection_ways,
     review_attacks,
     secret_ingestion,
+    secrets_beyond,
+    secrets_beyond_volume,
     summary_laundering,
     transitive_laundering,
     transitive_laundering_flow,
@@ -58,8 +61,11 @@ CATEGORIES: Mapping[str, Category] = {
         transitive_laundering_flow.CATEGORY,
         *transitive_laundering_later.CATEGORIES,
         *reentry.CATEGORIES,
+        *secrets_beyond.CATEGORIES,
+        secrets_beyond_volume.CATEGORY,
         path_independence.CATEGORY,
         *fire.CATEGORIES,
+        *bad_input.CATEGORIES,
     )
 }
 """Every case by its name, in the benchmark's order; cases of one category stand together."""

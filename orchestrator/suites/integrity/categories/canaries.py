@@ -51,6 +51,12 @@ class Scanned:
         return "; ".join(f"{name} ({', '.join(sorted(forms))})" for name, forms in found.items())
 
     @property
+    def on_one_surface(self) -> tuple[str, ...]:
+        """Surfaces that all of the texts are on."""
+        on = [set(found) for found in self.places.values()]
+        return tuple(sorted(set.intersection(*on))) if on else ()
+
+    @property
     def blind_words(self) -> str:
         """Why absence proves nothing; empty when it does."""
         return f"the scan cannot find its canary in: {', '.join(self.blind)}" if self.blind else ""
