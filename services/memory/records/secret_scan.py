@@ -54,14 +54,12 @@ def find_secrets(text: str) -> tuple[str, ...]:
 
 def _kinds(text: str, encodings_left: int) -> Iterator[str]:
     visible = visible_form(text)
-    yield from _plain_kinds(visible)
-    if not visible.isascii():
-        latin = latin_form(visible)
-        if latin != visible:
-            yield from _plain_kinds(latin)
-    if encodings_left:
-        for hidden in decoded(visible):
-            yield from _kinds(hidden, encodings_left - 1)
+    forms = (visible,) if visible.isascii() else (visible, latin_form(visible))
+    for form in dict.fromkeys(forms):
+        yield from _plain_kinds(form)
+        if encodings_left:
+            for hidden in decoded(form):
+                yield from _kinds(hidden, encodings_left - 1)
 
 
 def _plain_kinds(text: str) -> Iterator[str]:

@@ -100,7 +100,7 @@ PASSWORD_WORDS = re.compile(
 # "pass" alone has many harmless uses; these are those of an account.
 WEAK_PASSWORD_WORDS = re.compile(
     r"(?im)(?:\b(?:my|login|user|root|admin|wi-?fi|account|db|database|ssh|vpn|e-?mail) "
-    r"|^|[,;/&] ?)pass(?=\s*(?:[:=]|is\b))"
+    r"|^|[,;:/&] ?)pass(?=\s*(?:[:=]|is\b))"
 )
 KEY_WORDS = re.compile(
     r"(?i)(?<![a-z0-9])(?:[a-z0-9]{1,24}[_-])?"
