@@ -7,6 +7,14 @@ from pathlib import Path
 from services.common.challenges import load_public_keys
 from services.common.database import Database
 from services.controls.flaw import Flaw, named, of_policy
+from services.controls.flawed_inputs import (
+    CountsHits,
+    CountsParents,
+    KeepsRefusedTexts,
+    VoidsWhenTimePasses,
+    cutting_records,
+    served_by,
+)
 from services.controls.flawed_reviews import (
     AnyKey,
     AnyScope,
@@ -42,6 +50,12 @@ def _of_review(
     """A control whose reviews are decided by a class with one rule missing."""
     composition = Composition(named(flaw), records=partial(_reviewed_by, review))
     return Flaw(composition, wrong, primary_check, consequences=consequences)
+
+
+def _of_servicer(flaw: str, servicer: type[MemoryServicer], wrong: str, primary_check: str) -> Flaw:
+    """A control whose records are the reference's, behind another servicer."""
+    composition = Composition(named(flaw), records=partial(served_by, servicer))
+    return Flaw(composition, wrong, primary_check)
 
 
 def _reviewed_by(
@@ -139,5 +153,34 @@ FLAWS: Mapping[str, Flaw] = {
         "an approval counts for a record that was changed since the challenge",
         "integrity.K.safety.changed_record",
     ),
+    "cuts_long_texts": Flaw(
+        Composition(named("cuts_long_texts"), records=cutting_records),
+        "keeps the first 32,768 characters of a longer text and says that it admitted it",
+        "integrity.X.safety.size",
+    ),
+    "keeps_refused_texts": _of_servicer(
+        "keeps_refused_texts",
+        KeepsRefusedTexts,
+        "refuses a text with control characters and keeps what is left without them",
+        "integrity.X.safety.characters",
+    ),
+    "breaks_on_many_hits": _of_servicer(
+        "breaks_on_many_hits",
+        CountsHits,
+        "INTERNAL for a question that wants more than 1,000 hits",
+        "integrity.X.contract.bounds",
+    ),
+    "breaks_on_many_parents": _of_servicer(
+        "breaks_on_many_parents",
+        CountsParents,
+        "INTERNAL for a derivation of more than 1,000 parents",
+        "integrity.X.contract.lineage",
+    ),
+    "voids_when_time_passes": of_policy(
+        "voids_when_time_passes",
+        VoidsWhenTimePasses,
+        "refuses a decision long before the challenge's expiry",
+        "integrity.X.utility.clock",
+    ),
 }
-"""One flaw for each case of K."""
+"""One flaw for each case of K and of X."""

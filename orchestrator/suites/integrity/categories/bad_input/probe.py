@@ -268,7 +268,8 @@ class Probe:
         told = f"{VENDOR_REPORTED}: {'; '.join(self.told)}"
         if found:
             self.scene.findings.violated(
-                self.safety, f"{told}; of what was refused is found: {', '.join(found)}"
+                self.safety,
+                f"{told}; of what was refused is found: {', '.join(dict.fromkeys(found))}",
             )
             return
         scans = "exports scanned" if seen else "no export shows an ordinary text: recall only"

@@ -6,7 +6,7 @@ and only while they are what they were (DESIGN §4).
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from memqual.v1 import common_pb2, memory_pb2, vendor_pb2
@@ -36,6 +36,7 @@ from orchestrator.suites.integrity.steps import call, response_of
 
 __all__ = [
     "after_restart",
+    "decided_once",
     "expiry",
     "rejection",
     "replay",
@@ -158,19 +159,35 @@ def two_clients(stage: Stage) -> Act:
         for ask, part in zip((approving, rival), answer.parts, strict=True)
     ]
     active = yield from stage.in_force("attack.both", pending, pending.scope)
-    approved = statuses[0] == OK or (statuses[1] == OK and not opposite)
-    taken, unknown = statuses.count(OK), _TRY_AGAIN in statuses
-    holds = taken <= 1 and (active == approved or (taken == 0 and unknown))
+    holds = decided_once(statuses, opposite=opposite, active=active)
     told = f"approval and {'rejection' if opposite else 'approval'}: {', '.join(statuses)}"
     stage.scene.findings.judge(
         stage.safety,
         holds,
         f"{VENDOR_REPORTED}: {told}; the record is {'' if active else 'not '}in force",
     )
-    if active and taken == 1:
+    if active and statuses.count(OK) == 1:
         stage.scene.findings.held(stage.utility, f"{VENDOR_REPORTED}: {told}; it is in force")
         return
     yield from stage.twin(pending)
+
+
+def decided_once(statuses: Sequence[str], *, opposite: bool, active: bool) -> bool:
+    """Whether two decisions of one challenge ended as one decision can.
+
+    Args:
+        statuses: What the approval and its rival were answered with; UNAVAILABLE leaves open
+            whether a decision was taken.
+        opposite: The rival is a rejection.
+        active: The record is in force afterwards.
+    """
+    approval, rival = statuses
+    taken = statuses.count(OK)
+    if taken == 0:
+        possible = approval == _TRY_AGAIN or (rival == _TRY_AGAIN and not opposite)
+        return possible or not active
+    approved = approval == OK or not opposite
+    return taken == 1 and active == approved
 
 
 def _answered(stage: Stage, ask: Ask, answer: Answer) -> str:
