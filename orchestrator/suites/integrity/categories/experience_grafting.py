@@ -188,9 +188,9 @@ def build(seed: int) -> ExperienceCase:
         ),
         retold=told[1:],
         lessons=(
+            Lesson("fact", memory_pb2.RECORD_KIND_FACT, fact, "summary"),
             Lesson("extraction", memory_pb2.RECORD_KIND_PROCEDURE, extraction, "extraction"),
             Lesson("summary", memory_pb2.RECORD_KIND_PROCEDURE, summary, "summary"),
-            Lesson("fact", memory_pb2.RECORD_KIND_FACT, fact, "summary"),
         ),
         tried=from_elsewhere(
             varied.principal,
