@@ -19,6 +19,8 @@ __all__ = ["main"]
 _SEED_MAX = 2**63 - 1
 _STACKS_MAX = 4
 _INTERRUPTED = 130
+_COUNT_MAX = 1_000_000
+_MINUTES_MAX = 24 * 60
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,6 +84,25 @@ def _replay(options: argparse.Namespace) -> int:
     return replay_trial(options.run, options.trial)
 
 
+def _search(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.searching import SearchOptions, run_search  # noqa: PLC0415  # as above
+
+    return run_search(
+        SearchOptions(
+            vendor=options.vendor,
+            memory_image=options.memory_image,
+            runtime=options.runtime,
+            runs_folder=options.runs,
+            base_image=options.base_image,
+            seed=options.seed,
+            sequences=options.sequences,
+            minutes=options.minutes,
+            restarts=options.restarts,
+            replay=options.replay,
+        )
+    )
+
+
 def _gc(options: argparse.Namespace) -> int:
     from orchestrator.campaign.housekeeping import collect_garbage  # noqa: PLC0415  # as above
 
@@ -136,6 +157,19 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--trial", required=True, help="trial id, as the report prints it")
     replay.set_defaults(command=_replay)
 
+    search = commands.add_parser("search", help="hunt for calls that give doubt authority")
+    search.add_argument("--vendor", type=Path, help="vendor.yaml of the memory")
+    search.add_argument("--memory-image", help="name:tag of the memory's image")
+    search.add_argument("--runtime", choices=["auto", "docker", "process"], default="auto")
+    search.add_argument("--runs", type=Path, default=Path("runs"), help="where finds are kept")
+    search.add_argument("--base-image", help="base of our images, in place of Debian packages")
+    search.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="root of all draws")
+    search.add_argument("--sequences", type=_count, default=2_000, help="end after so many")
+    search.add_argument("--minutes", type=_minutes, default=10.0, help="end after so long")
+    search.add_argument("--restarts", action="store_true", help="kill the memory now and then")
+    search.add_argument("--replay", type=Path, help="play this case once, in place of a search")
+    search.set_defaults(command=_search)
+
     gc = commands.add_parser("gc", help="remove what killed runs left behind")
     gc.add_argument("--run-id", help="everything of this run, alive or not")
     gc.set_defaults(command=_gc)
@@ -158,6 +192,22 @@ def _seed(text: str) -> int:
     if not 0 <= seed <= _SEED_MAX:
         raise argparse.ArgumentTypeError(f"a seed is 0..{_SEED_MAX}")
     return seed
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _COUNT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1..{_COUNT_MAX}")
+    return int(text)
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+    if not 0 < minutes <= _MINUTES_MAX:
+        raise argparse.ArgumentTypeError(f"a search takes more than 0 and {_MINUTES_MAX} at most")
+    return minutes
 
 
 if __name__ == "__main__":

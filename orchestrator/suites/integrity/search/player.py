@@ -7,11 +7,10 @@ open what it did is taken as what helps the memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
-from memqual.v1 import common_pb2, memory_pb2, vendor_pb2
+from memqual.v1 import memory_pb2, vendor_pb2
 from orchestrator.suites.integrity.search.calling import OPEN, Outcome, Subject
 from orchestrator.suites.integrity.search.looking import Looker
 from orchestrator.suites.integrity.search.model import Model, Out, may_be_believed, may_see
@@ -20,7 +19,6 @@ from orchestrator.suites.integrity.search.moves import (
     Circle,
     Decide,
     Derive,
-    Manner,
     Move,
     Recall,
     RecordOutcome,
@@ -30,7 +28,6 @@ from orchestrator.suites.integrity.search.moves import (
     Statement,
     Supersede,
     Violation,
-    ViolationKind,
     Write,
 )
 from orchestrator.suites.integrity.search.oracle import (
@@ -40,9 +37,10 @@ from orchestrator.suites.integrity.search.oracle import (
     Shown,
     shown_record,
 )
+from orchestrator.suites.integrity.search.reviewing import Reviews
 from orchestrator.suites.integrity.search.texts import carried
 
-__all__ = ["SKIPPED", "Asked", "Found", "Player"]
+__all__ = ["SKIPPED", "Found", "Player"]
 
 SKIPPED = "SKIPPED"
 """Answer of a move that could not be made: what it refers to was not made."""
@@ -67,15 +65,6 @@ class Found(Exception):
         self.violation = violation
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A challenge, with where it was asked for and for which of the model's records."""
-
-    challenge: common_pb2.Challenge
-    circle: Circle
-    record_ids: tuple[str, ...]
-
-
 class Player:
     """One playing of a sequence.
 
@@ -98,10 +87,9 @@ class Player:
         self.violation: Violation | None = None
         self._ids: dict[str, str] = {}
         self._taints: dict[str, tuple[str, ...]] = {}
-        self._challenges: dict[str, Asked] = {}
-        self._used: set[str] = set()
         self._homes: dict[Circle, None] = {}
         self._oracle = Oracle(subject.declared, self.model, self.statements)
+        self._reviews = Reviews(subject, namespace, self.model)
         self._looker = Looker(subject, namespace, self.model, self.statements, self._oracle)
 
     def play(self, move: Move, *, glance: bool = True) -> str:
@@ -145,32 +133,36 @@ class Player:
 
     def has_challenge(self, name: str) -> bool:
         """Whether a challenge of this name was issued."""
-        return name in self._challenges
+        return self._reviews.issued(name)
 
     def _make(self, move: Move) -> str:
         match move:
             case Write():
-                return self._write(move)
+                answer = self._write(move)
             case Derive():
-                return self._derive(move)
+                answer = self._derive(move)
             case Recall():
                 self._looker.recalled(move.circle, move.query, evidence=move.evidence)
-                return "asked"
+                answer = "asked"
             case RecordOutcome():
-                return self._outcome(move)
+                answer = self._outcome(move)
             case Supersede():
-                return self._supersede(move)
+                answer = self._supersede(move)
             case Retire():
-                return self._retire(move)
+                answer = self._retire(move)
             case Ask():
-                return self._ask(move)
+                answer = self._ask(move)
             case Decide():
-                return self._decide(move)
+                answer = self._decide(move)
             case Restart():
-                if self._subject.restart is None:
-                    return SKIPPED
-                self._subject.restart()
-                return "restarted"
+                answer = self._restart()
+        return answer
+
+    def _restart(self) -> str:
+        if self._subject.restart is None:
+            return SKIPPED
+        self._subject.restart()
+        return "restarted"
 
     def _write(self, move: Write) -> str:
         self._offer(move.said.text, move.circle)
@@ -301,74 +293,17 @@ class Player:
         ids = self._of(move.records)
         if ids is None or len(set(ids)) < len(ids):
             return SKIPPED
-        request = memory_pb2.RequestReviewRequest(
-            scope=move.circle.scope(self._namespace), record_ids=ids, action=move.action
-        )
-        outcome = self._subject.call(request)
-        if not outcome.ok:
-            return outcome.status
-        challenge = outcome.read(memory_pb2.RequestReviewResponse).challenge
-        right = (
-            bool(challenge.challenge_id)
-            and list(challenge.subject_ids) == ids
-            and challenge.action == move.action
-            and challenge.namespace == self._namespace
-        )
-        if not right:
-            # No reviewer signs what was not asked for; the categories score the challenge itself.
-            return "odd challenge"
-        self._challenges[move.makes] = Asked(challenge, move.circle, tuple(ids))
-        return outcome.status
+        return self._reviews.ask(move, ids)
 
     def _decide(self, move: Decide) -> str:
-        asked = self._challenges.get(move.challenge)
-        if asked is None:
+        answered = self._reviews.decide(move)
+        if answered is None:
             return SKIPPED
-        other = self._challenges.get(move.other)
-        answer = self._subject.signers.answer(
-            asked.challenge,
-            move.manner,
-            approve=move.approve,
-            other=other.challenge if other is not None else None,
-        )
-        if answer is None:
-            return SKIPPED
-        decisions = memory_pb2.ReviewDecision
-        request = memory_pb2.DecideReviewRequest(
-            scope=move.circle.scope(self._namespace),
-            challenge_id=asked.challenge.challenge_id,
-            decision=(
-                decisions.REVIEW_DECISION_APPROVE
-                if move.approve
-                else decisions.REVIEW_DECISION_REJECT
-            ),
-            key_id=answer.key_id,
-            signature=answer.signature,
-        )
-        wrong = self._why_wrong(move, asked)
-        outcome = self._subject.call(request)
-        if outcome.ok and wrong:
-            words = f"DecideReview was accepted although {wrong}"
-            self._raise_first([Breach(ViolationKind.REVIEW, words)])
-        elif outcome.ok or outcome.status == OPEN:
-            if outcome.ok:
-                self._used.add(asked.challenge.challenge_id)
-            if move.approve and not wrong:
-                self.model.approve(asked.record_ids, len(self.moves) - 1)
-        return outcome.status
-
-    def _why_wrong(self, move: Decide, asked: Asked) -> str:
-        """Why a decision must be denied, in words; empty when it may be taken."""
-        if move.manner is not Manner.SIGNED:
-            return f"the answer was {move.manner.value.replace('_', ' ')}"
-        if move.circle != asked.circle:
-            return "it came from another scope than the request"
-        if asked.challenge.challenge_id in self._used:
-            return "the challenge had been decided"
-        known = [self.model.records.get(one) for one in asked.record_ids]
-        if any(one is not None and one.out is Out.FORGOTTEN for one in known):
-            return "a record had been forgotten"
-        return ""
+        if answered.breach is not None:
+            self._raise_first([answered.breach])
+        elif answered.approved:
+            self.model.approve(answered.approved, len(self.moves) - 1)
+        return answered.status
 
     def _named(self, name: str, outcome: Outcome, admission: memory_pb2.Admission | None) -> str:
         if admission is None:
@@ -416,8 +351,10 @@ class Player:
                 nonces |= self._carried(move.text)
             case _:
                 pass
-        for name in _records_of(move):
-            known = self.model.records.get(self._ids.get(name, ""))
+        ids = [self._ids.get(name, "") for name in _records_of(move)]
+        if isinstance(move, Decide):
+            ids += self._reviews.subjects(move.challenge)
+        for known in (self.model.records.get(record_id) for record_id in ids):
             nonces |= known.nonces if known is not None else set()
         return [statement for statement in self.statements if statement.nonce in nonces]
 
