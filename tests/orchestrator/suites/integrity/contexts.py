@@ -1,9 +1,10 @@
 """A context for jobs without a stack: a real session straight to a memory."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ from memqual.v1 import vendor_pb2, vendor_pb2_grpc
 from orchestrator.campaign.jobs import StackContext, StackProgress
 from orchestrator.campaign.sink import Sink
 from orchestrator.model import Check, CheckOutcome, Profile, TrialRecord
-from orchestrator.plan import VENDOR
+from orchestrator.plan import VENDOR, TrialPlan
 from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
 from orchestrator.suites.integrity.driver import IntegrityJob, integrity_jobs
@@ -109,25 +110,40 @@ def jobs_of(
     case: str, trials: int, reviewer: Reviewer | None, subject: str = VENDOR
 ) -> tuple[IntegrityJob, ...]:
     """Jobs with the first trials of one case, whatever profile schedules it."""
-    plans = [
-        plan
-        for profile in (Profile.FULL, Profile.MIB)
-        for plan in planned_integrity(profile, SEED)
-        if plan.cell.case == case
-    ]
+    plans = _plans()[case]
     assert len(plans) >= trials
     return integrity_jobs(subject, plans[:trials], reviewer)
+
+
+@cache
+def _plans() -> Mapping[str, Sequence[TrialPlan]]:
+    """The trials of every case."""
+    plans: dict[str, list[TrialPlan]] = {}
+    for profile in (Profile.FULL, Profile.MIB):
+        for plan in planned_integrity(profile, SEED):
+            plans.setdefault(plan.cell.case, []).append(plan)
+    return plans
 
 
 def run_one(
     memory: SmallMemory, letter: str, reviewer: Reviewer, *, trials: int = 3
 ) -> list[TrialRecord]:
     """The records of a category's first trials on a small memory."""
+    return run_all(memory, (letter,), reviewer, trials=trials)[letter]
+
+
+def run_all(
+    memory: SmallMemory, cases: Iterable[str], reviewer: Reviewer, *, trials: int
+) -> dict[str, list[TrialRecord]]:
+    """The records of the first trials of several cases on one small memory."""
     memory.key = reviewer.public_key
     with rig_for(memory) as rig:
-        return [
-            record for job in jobs_of(letter, trials, reviewer) for record in job.run(rig.context)
-        ]
+        return {
+            case: [
+                record for job in jobs_of(case, trials, reviewer) for record in job.run(rig.context)
+            ]
+            for case in cases
+        }
 
 
 def found(record: TrialRecord, outcome: CheckOutcome) -> list[str]:
