@@ -146,7 +146,8 @@ def _offer(policy: Policy, key: FingerprintKey, reading: Reading, draft: Draft) 
     scope = draft.scope
     names = (scope.namespace, scope.principal, scope.agent, scope.workspace, scope.purpose)
     fields = (draft.source.source_id, draft.method, media.media_type, *draft.labels)
-    attached = media.data.decode("utf-8", "ignore")
+    # Text of two bytes a character reads as the same text once its zeros are gone.
+    attached = media.data.replace(b"\x00", b"").decode("utf-8", "ignore")
     texts = (draft.content or "", attached, "\n".join((*names, *fields)))
     kinds = {kind for text in texts if text for kind in policy.secret_kinds(text)}
     if not kinds:
