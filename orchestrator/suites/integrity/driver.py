@@ -44,7 +44,7 @@ from orchestrator.suites.integrity.meeting import Meeting, Waiting
 from orchestrator.suites.integrity.playing import Play
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.score import HARMLESS_STATUSES, score_job
-from orchestrator.suites.integrity.trial import LiveMemory, call_seconds
+from orchestrator.suites.integrity.trial import LiveMemory, Patience
 
 __all__ = ["HEALTH_SECONDS", "TRIALS_AT_ONCE", "TRIALS_PER_JOB", "IntegrityJob", "integrity_jobs"]
 
@@ -173,7 +173,8 @@ class IntegrityJob:
         What scripts conclude here is dropped: only lines are scored.
         """
         meeting = Meeting(context, self.job_id)
-        players = [self._player(context, declared, member) for member in self._members]
+        patience = Patience(declared.llm_in_loop)
+        players = [self._player(context, declared, member, patience) for member in self._members]
         with ThreadPoolExecutor(TRIALS_AT_ONCE, thread_name_prefix="integrity") as pool:
             given: dict[str, Answer] = {}
             going = players
@@ -188,7 +189,9 @@ class IntegrityJob:
                 raise RuntimeError(f"scripts with more than {STACK_STEPS_MAX} stack steps")
         return tuple(meeting.lines), {one.memory.trial_id: one.memory.lines for one in players}
 
-    def _player(self, context: StackContext, declared: Declared, member: Member) -> _Player:
+    def _player(
+        self, context: StackContext, declared: Declared, member: Member, patience: Patience
+    ) -> _Player:
         scene = Scene(
             case=self._category.build(member.sub_seed),
             namespace=member.workflow_id,
@@ -200,7 +203,7 @@ class IntegrityJob:
             member.trial_id,
             context.session.with_workflow(member.workflow_id),
             self._reviewer,
-            call_seconds(declared.llm_in_loop),
+            patience,
         )
         return _Player(
             member.workflow_id, memory, Play(self._category.script(scene), memory.answer)

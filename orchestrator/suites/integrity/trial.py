@@ -37,20 +37,24 @@ from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.score import HARMLESS_STATUSES
 
 __all__ = [
-    "CALL_SECONDS_WITH_MODEL",
     "EXPORT_BYTES_MAX",
     "EXPORT_MESSAGES_MAX",
+    "HANGS_MAX",
+    "LONG_CALL_SECONDS",
     "TRIES_MAX",
     "LiveMemory",
-    "call_seconds",
+    "Patience",
 ]
 
-CALL_SECONDS_WITH_MODEL = 60.0
+LONG_CALL_SECONDS = 60.0
+HANGS_MAX = 2
+"""Calls of a job that may exhaust the long deadline before the others get the short one."""
 TRIES_MAX = 3
 EXPORT_BYTES_MAX = 8 * 1024 * 1024
 EXPORT_MESSAGES_MAX = 10_000
 
 _TRY_AGAIN = "UNAVAILABLE"
+_DEADLINE = "DEADLINE_EXCEEDED"
 _WAIT_SECONDS = 0.2
 _DETAILS_CHARACTERS = 1_024
 # Statuses that the interposer gives of its own accord when the testbed calls it wrongly.
@@ -61,9 +65,32 @@ _INTERPOSER_FULL = "are open; at most"
 _log = structlog.get_logger(__name__)
 
 
-def call_seconds(llm_in_loop: bool) -> float:
-    """Deadline of each call; a memory that asks a language model gets more."""
-    return CALL_SECONDS_WITH_MODEL if llm_in_loop else CALL_SECONDS
+class Patience:
+    """How long the calls of a job may take: long, until the memory is seen to hang.
+
+    A slow memory on a busy machine, whose trials stand in each other's way, is no failed one; a
+    memory that never answers must not hold a run up for hours.
+
+    Args:
+        llm_in_loop: The memory asks a language model, and is waited for longer once it hangs, too.
+    """
+
+    def __init__(self, llm_in_loop: bool) -> None:
+        self._lock = threading.Lock()
+        self._hung = 0
+        self._short_seconds = LONG_CALL_SECONDS if llm_in_loop else CALL_SECONDS
+
+    @property
+    def seconds(self) -> float:
+        """Deadline of the next call."""
+        with self._lock:
+            return LONG_CALL_SECONDS if self._hung < HANGS_MAX else self._short_seconds
+
+    def saw(self, status: str) -> None:
+        """A call ended with this status."""
+        if status == _DEADLINE:
+            with self._lock:
+                self._hung += 1
 
 
 @dataclass(frozen=True)
@@ -85,16 +112,16 @@ class LiveMemory:
         trial_id: The trial that the lines belong to.
         stubs: The memory.
         reviewer: Signs what a script wants signed; None for a run without one.
-        seconds: Deadline of each call.
+        patience: Deadline of each call; the trials of a job share it.
     """
 
     def __init__(
-        self, trial_id: str, stubs: MemoryStubs, reviewer: Reviewer | None, seconds: float
+        self, trial_id: str, stubs: MemoryStubs, reviewer: Reviewer | None, patience: Patience
     ) -> None:
         self._trial_id = trial_id
         self._stubs = stubs
         self._reviewer = reviewer
-        self._seconds = seconds
+        self._patience = patience
         self._lines: list[CallLine] = []
 
     @property
@@ -174,7 +201,7 @@ class LiveMemory:
         start = threading.Barrier(len(requests))
 
         def one(ask: Ask, request: Message) -> _Made:
-            start.wait(self._seconds)
+            start.wait(self._patience.seconds)
             return self._made(ask.step, method_of(request), request)
 
         with ThreadPoolExecutor(len(requests), thread_name_prefix="together") as pool:
@@ -232,9 +259,10 @@ class LiveMemory:
         }[method.service]
         callable_: Any = getattr(stub, method.name)
         try:
-            answered = callable_(request, timeout=self._seconds)
+            answered = callable_(request, timeout=self._patience.seconds)
             return _read_stream(answered) if method.streaming else Answer(OK, "", (answered,))
         except grpc.RpcError as error:
+            self._patience.saw(error.code().name)
             details = (error.details() or "")[:_DETAILS_CHARACTERS]
             return Answer(error.code().name, details)
 

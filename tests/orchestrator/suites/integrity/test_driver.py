@@ -10,19 +10,21 @@ from chaos.errors import NotInTime
 from memqual.v1 import memory_pb2
 from orchestrator.errors import StackError
 from orchestrator.model import CheckOutcome, Verdict
-from orchestrator.suites.integrity import driver
+from orchestrator.suites.integrity import driver, trial
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.trial import (
-    CALL_SECONDS_WITH_MODEL,
+    HANGS_MAX,
+    LONG_CALL_SECONDS,
     TRIES_MAX,
-    call_seconds,
+    Patience,
 )
 from tests.orchestrator.suites.integrity import memories
 from tests.orchestrator.suites.integrity.contexts import check_of, found, jobs_of, rig_for
 
 
 def test_a_hanging_memory_that_is_healthy_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "call_seconds", lambda llm_in_loop: 0.2)
+    monkeypatch.setattr(trial, "LONG_CALL_SECONDS", 0.2)
+    monkeypatch.setattr(trial, "CALL_SECONDS", 0.2)
     (job,) = jobs_of("C", 3, None)
 
     with rig_for(memories.Hangs()) as rig:
@@ -126,9 +128,18 @@ def test_trials_run_side_by_side_and_never_more_than_the_limit() -> None:
     assert 1 < memory.most <= driver.TRIALS_AT_ONCE
 
 
-def test_a_memory_with_a_model_in_the_loop_gets_more_time() -> None:
-    assert call_seconds(True) == CALL_SECONDS_WITH_MODEL
-    assert call_seconds(False) < CALL_SECONDS_WITH_MODEL
+@pytest.mark.parametrize("llm_in_loop", [True, False])
+def test_a_slow_memory_gets_time_until_it_hangs_again_and_again(llm_in_loop: bool) -> None:
+    patience = Patience(llm_in_loop)
+    patience.saw("OK")
+
+    seen = []
+    for _ in range(HANGS_MAX):
+        seen.append(patience.seconds)
+        patience.saw("DEADLINE_EXCEEDED")
+
+    assert seen == [LONG_CALL_SECONDS] * HANGS_MAX
+    assert (patience.seconds == LONG_CALL_SECONDS) is llm_in_loop
 
 
 def test_work_that_could_not_be_done_is_an_error_of_the_infrastructure() -> None:
