@@ -27,7 +27,7 @@ from orchestrator.suites.integrity.declared import Declared
 from orchestrator.suites.integrity.needles import Haystack
 from orchestrator.suites.integrity.playing import play
 from orchestrator.suites.integrity.reviewer import Reviewer
-from orchestrator.suites.integrity.trial import LiveMemory
+from orchestrator.suites.integrity.trial import LiveMemory, Patience
 from orchestrator.suites.integrity.variation import trial_seed
 from services.common import server
 from services.memory.process import Composition, MemorySettings, build
@@ -135,7 +135,9 @@ class Playground:
         match want:
             case Ask() | Together():
                 stubs = self._session.with_workflow(namespace)
-                return LiveMemory("t", stubs, self._reviewer, CALL_SECONDS).answer(want)
+                return LiveMemory("t", stubs, self._reviewer, Patience(llm_in_loop=False)).answer(
+                    want
+                )
             case Restart():
                 self.close()
                 self._start()

@@ -34,7 +34,7 @@ def test_a_hanging_memory_that_is_healthy_fails(monkeypatch: pytest.MonkeyPatch)
     for record in records:
         assert record.verdict is Verdict.FAIL
         assert found(record, CheckOutcome.VIOLATED) == ["integrity.C.contract"]
-        assert "attack.write: DEADLINE_EXCEEDED" in record.cause
+        assert "before.write: DEADLINE_EXCEEDED" in record.cause
 
 
 def test_a_memory_that_is_not_healthy_any_more_is_nobodys_verdict() -> None:
@@ -67,7 +67,7 @@ def test_unavailable_is_tried_again_three_times_and_then_a_failure() -> None:
         (lines,) = rig.kept.files.values()
 
     assert sum('"UNAVAILABLE"' in line for line in lines) == TRIES_MAX
-    assert "attack.write: UNAVAILABLE 'busy'" in record.cause
+    assert "before.write: UNAVAILABLE 'busy'" in record.cause
     assert record.verdict is Verdict.FAIL
 
 
@@ -145,8 +145,8 @@ def test_a_slow_memory_gets_time_until_it_hangs_again_and_again(llm_in_loop: boo
 def test_work_that_could_not_be_done_is_an_error_of_the_infrastructure() -> None:
     (job,) = jobs_of("L", 2, Reviewer.generate())
 
-    for record, trial in zip(job.infrastructure_error("no engine"), job.trial_ids, strict=True):
-        assert record.trial_id == trial
+    for record, trial_id in zip(job.infrastructure_error("no engine"), job.trial_ids, strict=True):
+        assert record.trial_id == trial_id
         assert record.verdict is Verdict.ERROR
         assert (record.error_kind, record.cause) == ("infrastructure", "no engine")
         assert {check.outcome for check in record.checks} == {CheckOutcome.NOT_EVALUATED}
