@@ -27,14 +27,15 @@ from orchestrator.report.text import visible
 from orchestrator.runtimes.base import Stack, StackSpec
 from orchestrator.runtimes.plan import MEMORY_SERVICE
 from orchestrator.runtimes.select import select_runtime
-from orchestrator.session import Session
+from orchestrator.session import CALL_SECONDS, Session
 from orchestrator.suites.integrity.declared import Declared
+from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.search.calling import Subject
 from orchestrator.suites.integrity.search.engine import Bounds, Search, SearchResult
 from orchestrator.suites.integrity.search.moves import Case
 from orchestrator.suites.integrity.search.replaying import replay
 from orchestrator.suites.integrity.search.signing import Signers
-from orchestrator.suites.integrity.trial import call_seconds
+from orchestrator.suites.integrity.trial import LONG_CALL_SECONDS
 from orchestrator.vendors import VendorConfig, load_vendor, vendor_for_image
 from services.common.platform import atomic_write_bytes
 
@@ -133,7 +134,7 @@ class _Memory:
     """A running memory, ready to be searched."""
 
     def __init__(
-        self, options: SearchOptions, run_id: str, runtime: str, stack: Stack, signers: Signers
+        self, options: SearchOptions, run_id: str, runtime: str, stack: Stack, reviewer: Reviewer
     ) -> None:
         self.options = options
         self.run_id = run_id
@@ -147,8 +148,8 @@ class _Memory:
         self.subject = Subject(
             stub=self.session.memory.memory,
             declared=Declared.of(self.describe),
-            signers=signers,
-            seconds=call_seconds(self.describe.llm_in_loop),
+            signers=Signers(reviewer),
+            seconds=LONG_CALL_SECONDS if self.describe.llm_in_loop else CALL_SECONDS,
             restart=self._restart if options.restarts else None,
         )
 
@@ -202,9 +203,9 @@ def _memory(
     progress.note(f"Search {root.name}: {selection.reason}.")
     collect_quietly(progress)
     images = images_for(runtime, vendor, base_image=options.base_image, progress=progress)
-    signers = Signers.generate()
+    reviewer = Reviewer.generate()
     keys = root / "reviewer-keys.json"
-    keys.write_text(signers.public_keys_json(), encoding="utf-8")
+    keys.write_text(reviewer.public_keys_json(), encoding="utf-8")
     spec = StackSpec(
         run_id=root.name,
         stack_id="s0",
@@ -217,7 +218,7 @@ def _memory(
     try:
         stack = runtime.start(spec)
         try:
-            memory = _Memory(options, root.name, runtime.name, stack, signers)
+            memory = _Memory(options, root.name, runtime.name, stack, reviewer)
             try:
                 memory.require_service()
                 yield memory

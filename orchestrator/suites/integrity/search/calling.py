@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ _OPEN_STATUSES = frozenset(
     {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED"}
 )
 _OPEN_IN_A_ROW_MAX = 20
+_CALLS_AT_ONCE = 8
 
 _Response = TypeVar("_Response", bound=Message)
 
@@ -94,15 +95,22 @@ class Subject:
         Raises:
             StackError: The memory has not answered for 20 calls in a row.
         """
-        name = method_of(request).name
-        method: Any = getattr(self.stub, name)
-        try:
-            response = method(request, timeout=self.seconds)
-        except grpc.RpcError as error:
-            return self._refused(name, error.code().name, error.details() or "")
-        self.statuses[OK] += 1
-        self._open_in_a_row = 0
-        return Outcome(OK, response)
+        method = self._method(request)
+        return self._outcome(request, lambda: method(request, timeout=self.seconds))
+
+    def call_each(self, requests: Sequence[Message]) -> list[Outcome]:
+        """Make calls that change nothing, some at a time; answers are in the order of requests.
+
+        Raises:
+            StackError: As `call`.
+        """
+        outcomes = []
+        for start in range(0, len(requests), _CALLS_AT_ONCE):
+            some = requests[start : start + _CALLS_AT_ONCE]
+            under_way = [self._method(one).future(one, timeout=self.seconds) for one in some]
+            for request, future in zip(some, under_way, strict=True):
+                outcomes.append(self._outcome(request, future.result))
+        return outcomes
 
     def probe(self, namespace: str) -> None:
         """Find out what is not served, by one harmless request to each method.
@@ -113,6 +121,19 @@ class Subject:
         for request in _harmless(memory_pb2.Scope(namespace=namespace, principal="probe")):
             if self.call(request).status == UNIMPLEMENTED:
                 self.unserved.add(method_of(request).name)
+
+    def _method(self, request: Message) -> Any:
+        return getattr(self.stub, method_of(request).name)
+
+    def _outcome(self, request: Message, answer: Callable[[], Message]) -> Outcome:
+        try:
+            response = answer()
+        except grpc.RpcError as error:
+            name = method_of(request).name
+            return self._refused(name, error.code().name, error.details() or "")
+        self.statuses[OK] += 1
+        self._open_in_a_row = 0
+        return Outcome(OK, response)
 
     def _refused(self, method: str, status: str, details: str) -> Outcome:
         self.statuses[status] += 1

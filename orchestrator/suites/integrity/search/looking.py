@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from google.protobuf.message import Message
 
 from memqual.v1 import memory_pb2
-from orchestrator.suites.integrity.search.calling import Subject
+from orchestrator.suites.integrity.search.calling import Outcome, Subject
 from orchestrator.suites.integrity.search.model import Model
 from orchestrator.suites.integrity.search.moves import Circle, Statement
 from orchestrator.suites.integrity.search.oracle import (
@@ -22,6 +25,15 @@ __all__ = ["HITS_MAX", "Looker"]
 HITS_MAX = 50
 _VIEWERS_MAX = 8
 _ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True)
+class _View:
+    """One way to see something, and the call that takes it."""
+
+    viewer: Circle
+    place: Place
+    request: Message
 
 
 class Looker:
@@ -51,84 +63,86 @@ class Looker:
 
     def glance(self, viewer: Circle, statements: Sequence[Statement]) -> Iterator[Breach]:
         """What one circle would act on now, as far as the statements go."""
-        for statement in statements:
-            for shown in self.recalled(viewer, statement.question, evidence=False):
-                yield from self._oracle.shown(viewer, shown)
-        yield from self._procedures(viewer)
+        views = [self._question(viewer, one.question, evidence=False) for one in statements]
+        yield from self._look([*views, self._procedures(viewer)], {})
 
     def survey(self, homes: Sequence[Circle]) -> Iterator[Breach]:
         """Everything that can be seen: by the circles that were used, and by others."""
         topics = list(dict.fromkeys(statement.topic for statement in self._statements))
-        viewed: dict[tuple[Circle, str], Shown] = {}
+        views: list[_View] = []
         for viewer in homes:
             asked = topics + [one.question for one in self._statements if self._near(viewer, one)]
             for query in asked:
-                for evidence in (False, True):
-                    for shown in self.recalled(viewer, query, evidence=evidence):
-                        viewed[viewer, shown.record_id] = shown
-                        yield from self._oracle.shown(viewer, shown)
-            yield from self._procedures(viewer)
+                views.append(self._question(viewer, query, evidence=False))
+                views.append(self._question(viewer, query, evidence=True))
+            views.append(self._procedures(viewer))
         for viewer in _others(homes):
             for query in topics + [one.text for one in self._statements]:
-                for shown in self.recalled(viewer, query, evidence=True):
-                    yield from self._oracle.shown(viewer, shown)
-            yield from self._procedures(viewer)
-        yield from self._records(viewed)
+                views.append(self._question(viewer, query, evidence=True))
+            views.append(self._procedures(viewer))
+        recalled: dict[tuple[Circle, str], Shown] = {}
+        yield from self._look(views, recalled)
+        yield from self._records(recalled)
 
     def recalled(self, viewer: Circle, query: str, *, evidence: bool) -> list[Shown]:
         """What Recall shows; nothing when it refuses."""
-        surfaces = memory_pb2.RecallSurface
-        request = memory_pb2.RecallRequest(
-            scope=viewer.scope(self._namespace),
-            query=query,
-            max_hits=HITS_MAX,
-            surface=(
-                surfaces.RECALL_SURFACE_EVIDENCE
-                if evidence
-                else surfaces.RECALL_SURFACE_AUTHORITATIVE
-            ),
-        )
-        outcome = self._subject.call(request)
-        if not outcome.ok:
-            return []
-        place = Place.EVIDENCE if evidence else Place.AUTHORITATIVE
-        hits = outcome.read(memory_pb2.RecallResponse).hits
-        return [shown_hit(hit, place) for hit in hits]
+        view = self._question(viewer, query, evidence=evidence)
+        return _shown(view, self._subject.call(view.request))
 
     def inspected(self, viewer: Circle, record_id: str) -> memory_pb2.MemoryRecord | None:
         """What Inspect shows; None when it refuses or has no such record."""
-        request = memory_pb2.InspectRequest(
-            scope=viewer.scope(self._namespace), record_id=record_id
-        )
-        outcome = self._subject.call(request)
+        outcome = self._subject.call(self._record(viewer, record_id))
         if not outcome.ok:
             return None
         record = outcome.read(memory_pb2.InspectResponse).record
         return record if record.record_id == record_id else None
 
-    def _procedures(self, viewer: Circle) -> Iterator[Breach]:
-        request = memory_pb2.ListProceduresRequest(scope=viewer.scope(self._namespace))
-        outcome = self._subject.call(request)
-        if outcome.ok:
-            for record in outcome.read(memory_pb2.ListProceduresResponse).procedures:
-                yield from self._oracle.shown(viewer, shown_record(record, Place.PROCEDURES))
+    def _question(self, viewer: Circle, query: str, *, evidence: bool) -> _View:
+        surfaces = memory_pb2.RecallSurface
+        surface = (
+            surfaces.RECALL_SURFACE_EVIDENCE if evidence else surfaces.RECALL_SURFACE_AUTHORITATIVE
+        )
+        request = memory_pb2.RecallRequest(
+            scope=viewer.scope(self._namespace), query=query, max_hits=HITS_MAX, surface=surface
+        )
+        return _View(viewer, Place.EVIDENCE if evidence else Place.AUTHORITATIVE, request)
 
-    def _records(self, viewed: dict[tuple[Circle, str], Shown]) -> Iterator[Breach]:
+    def _procedures(self, viewer: Circle) -> _View:
+        request = memory_pb2.ListProceduresRequest(scope=viewer.scope(self._namespace))
+        return _View(viewer, Place.PROCEDURES, request)
+
+    def _look(
+        self, views: Sequence[_View], recalled: dict[tuple[Circle, str], Shown]
+    ) -> Iterator[Breach]:
+        """Take the views; notes in `recalled` what Recall said of each record in each circle."""
+        outcomes = self._subject.call_each([view.request for view in views])
+        for view, outcome in zip(views, outcomes, strict=True):
+            for shown in _shown(view, outcome):
+                if view.place is not Place.PROCEDURES:
+                    recalled[view.viewer, shown.record_id] = shown
+                yield from self._oracle.shown(view.viewer, shown)
+
+    def _records(self, recalled: Mapping[tuple[Circle, str], Shown]) -> Iterator[Breach]:
         """Every record by its id, in its own circle and wherever Recall showed it."""
-        asked = dict.fromkeys(viewed)
+        asked = dict.fromkeys(recalled)
         for known in self._model.records.values():
             if not known.record_id.startswith("("):
                 asked.update(dict.fromkeys((circle, known.record_id) for circle in known.circles))
-        for viewer, record_id in asked:
-            record = self.inspected(viewer, record_id)
-            if record is None:
-                continue
-            shown = shown_record(record, Place.INSPECT)
-            yield from self._oracle.shown(viewer, shown)
-            if (viewer, record_id) in viewed:
-                breach = self._oracle.disagreement(viewed[viewer, record_id], shown)
-                if breach is not None:
-                    yield breach
+        views = [
+            _View(viewer, Place.INSPECT, self._record(viewer, record_id))
+            for viewer, record_id in asked
+        ]
+        outcomes = self._subject.call_each([view.request for view in views])
+        for key, view, outcome in zip(asked, views, outcomes, strict=True):
+            for shown in _shown(view, outcome):
+                yield from self._oracle.shown(view.viewer, shown)
+                if key in recalled and shown.record_id == key[1]:
+                    breach = self._oracle.disagreement(recalled[key], shown)
+                    if breach is not None:
+                        yield breach
+
+    def _record(self, viewer: Circle, record_id: str) -> memory_pb2.InspectRequest:
+        return memory_pb2.InspectRequest(scope=viewer.scope(self._namespace), record_id=record_id)
 
     def _near(self, viewer: Circle, statement: Statement) -> bool:
         """Whether a statement was ever offered on behalf of a viewer's principal."""
@@ -145,3 +159,15 @@ def _others(homes: Sequence[Circle]) -> list[Circle]:
                 found[home.model_copy(update={part: _ELSEWHERE})] = None
     found[Circle(principal=_ELSEWHERE)] = None
     return [circle for circle in found if circle not in homes][:_VIEWERS_MAX]
+
+
+def _shown(view: _View, outcome: Outcome) -> list[Shown]:
+    """What an answer shows; nothing when it refused."""
+    if not outcome.ok:
+        return []
+    if view.place is Place.PROCEDURES:
+        listed = outcome.read(memory_pb2.ListProceduresResponse).procedures
+        return [shown_record(record, view.place) for record in listed]
+    if view.place is Place.INSPECT:
+        return [shown_record(outcome.read(memory_pb2.InspectResponse).record, view.place)]
+    return [shown_hit(hit, view.place) for hit in outcome.read(memory_pb2.RecallResponse).hits]

@@ -77,6 +77,15 @@ _PICKS = st.integers(0, 7)
 _LABEL = st.one_of(st.just(()), st.sampled_from(_LABELS))
 _FORM = st.one_of(st.just(0), st.integers(0, len(FORMS) - 1))
 _WRAPPING = st.one_of(st.just(0), st.integers(0, len(WRAPPINGS) - 1))
+_FORMS = st.one_of(
+    st.just([0]), st.lists(st.integers(0, len(FORMS) - 1), min_size=1, max_size=6, unique=True)
+)
+_OPS = st.sampled_from(("quarantine", "archive", "forget"))
+_WAYS = st.lists(
+    st.sampled_from(("write", "write", "derive", "outcome", "supersede", "review")),
+    min_size=1,
+    max_size=3,
+)
 _POSING = st.sampled_from((Posing.SAME, Posing.IDS, Posing.TYPES, Posing.PRINCIPALS))
 _MANNERS = st.one_of(st.just(Manner.SIGNED), st.sampled_from(Manner))
 _ACTIONS = st.sampled_from(("promote", "promote", "release"))
@@ -342,58 +351,76 @@ class Adversary(RuleBasedStateMachine):
             statement, text = other.statement, other.text
         self._stage.supersede(old, statement, text, by)
 
-    @rule(back=_BACK, op=st.sampled_from(("quarantine", "archive", "forget")))
+    @rule(back=_BACK, op=_OPS)
     def record_is_retired(self, *, back: int, op: str) -> None:
         """A record is taken out."""
-        record = self._stage.record(back)
-        if self._subject.serves(op.capitalize()):
-            move = Retire.model_validate({"op": op, "circle": record.circle, "of": record.name})
-            self._player.play(move)
-            self._stage.retired.append(record)
+        self._retire(self._stage.record(back), op)
 
-    @rule(
-        back=_BACK,
-        form=_FORM,
-        wrapping=_WRAPPING,
-        source=_PICKS,
-        labels=_LABEL,
-        times=_TIMES,
-        way=st.sampled_from(("write", "write", "derive", "outcome", "supersede", "review")),
-    )
+    @rule(back=_BACK, ways=_WAYS, forms=_FORMS, wrapping=_WRAPPING, source=_PICKS, times=_TIMES)
     def retired_comes_again(
         self,
         *,
         back: int,
-        form: int,
+        ways: list[str],
+        forms: list[int],
         wrapping: int,
         source: int,
-        labels: tuple[str, ...],
         times: int,
-        way: str,
     ) -> None:
         """What was taken out is brought back by somebody who cannot do that."""
         old = self._stage.taken_out(back)
-        text = self._stage.wording(old, old, form, wrapping)
-        if way == "derive" and self._subject.serves("Derive"):
-            self._stage.derive([old], old.statement, text, old.kind, "summary", times=times)
-        elif way == "outcome" and self._subject.serves("RecordOutcome"):
-            move = RecordOutcome(circle=old.circle, of=old.name, outcome="helpful", utility=1.0)
-            for turn in range(times):
-                self._player.play(move, glance=turn == times - 1)
-        elif way == "supersede" and self._subject.serves("Supersede"):
-            self._stage.supersede(old, old.statement, text, self._source(source))
-        elif way == "review" and self._subject.serves("RequestReview", "DecideReview"):
-            name = self._stage.ask([old], "release")
-            if name is not None:
-                self._stage.decide(name, old.circle, Manner.LABEL, approve=True)
-        else:
-            self._stage.say(
-                old.statement,
-                text,
-                old.circle,
-                old.kind,
-                self._source(source),
-                labels=labels,
+        for way in ways:
+            self._bring_back(
+                old,
+                way,
+                forms=forms,
+                wrapping=wrapping,
+                source=self._source(source),
+                times=times,
+            )
+
+    @rule(
+        kind=_PICKS,
+        circle=_PICKS,
+        topic=_PICKS,
+        trusted=st.booleans(),
+        with_child=st.booleans(),
+        op=_OPS,
+        ways=_WAYS,
+        forms=_FORMS,
+        wrapping=_WRAPPING,
+        source=_PICKS,
+        times=_TIMES,
+    )
+    def life_of_a_word(
+        self,
+        *,
+        kind: int,
+        circle: int,
+        topic: int,
+        trusted: bool,
+        with_child: bool,
+        op: str,
+        ways: list[str],
+        forms: list[int],
+        wrapping: int,
+        source: int,
+        times: int,
+    ) -> None:
+        """Something is said, used, taken out, and brought back, in one go."""
+        by = _USER if trusted else self._source(source)
+        self._say_new(kind, circle, topic=topic, doubtful=not trusted, source=by)
+        word = self._stage.record(0)
+        if with_child and self._subject.serves("Derive"):
+            self._stage.derive([word], word.statement, word.text, word.kind, "summary")
+        self._retire(word, op)
+        for way in ways:
+            self._bring_back(
+                word,
+                way,
+                forms=forms,
+                wrapping=wrapping,
+                source=self._source(source),
                 times=times,
             )
 
@@ -486,6 +513,40 @@ class Adversary(RuleBasedStateMachine):
             times=times,
             posing=posing,
         )
+
+    def _retire(self, record: Made, op: str) -> None:
+        if self._subject.serves(op.capitalize()):
+            move = Retire.model_validate({"op": op, "circle": record.circle, "of": record.name})
+            self._player.play(move)
+            self._stage.retired.append(record)
+
+    def _bring_back(
+        self,
+        old: Made,
+        way: str,
+        *,
+        forms: list[int],
+        wrapping: int,
+        source: Source,
+        times: int,
+    ) -> None:
+        text = self._stage.wording(old, old, forms[0], wrapping)
+        if way == "derive" and self._subject.serves("Derive"):
+            self._stage.derive([old], old.statement, text, old.kind, "summary")
+        elif way == "outcome" and self._subject.serves("RecordOutcome"):
+            move = RecordOutcome(circle=old.circle, of=old.name, outcome="helpful", utility=1.0)
+            for turn in range(times):
+                self._player.play(move, glance=turn == times - 1)
+        elif way == "supersede" and self._subject.serves("Supersede"):
+            self._stage.supersede(old, old.statement, text, source)
+        elif way == "review" and self._subject.serves("RequestReview", "DecideReview"):
+            name = self._stage.ask([old], "release")
+            if name is not None:
+                self._stage.decide(name, old.circle, Manner.LABEL, approve=True)
+        else:
+            for form in forms:
+                text = self._stage.wording(old, old, form, wrapping)
+                self._stage.say(old.statement, text, old.circle, old.kind, source, times=times)
 
     def _topic(self, number: int) -> int:
         return self._topics[number % len(self._topics)]

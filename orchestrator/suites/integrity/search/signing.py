@@ -1,18 +1,22 @@
-"""The keys of a search and every way to answer a review with them (DESIGN §4)."""
+"""Every way to answer a review with the run's keys, right and wrong (DESIGN §4)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from memqual.v1 import common_pb2
+from orchestrator.suites.integrity.calls import Signer
 from orchestrator.suites.integrity.reviewer import APPROVE, REJECT, Reviewer
 from orchestrator.suites.integrity.search.moves import Manner
 
 __all__ = ["Answer", "Signers"]
 
-_BYSTANDER = "user-who-owns-nothing-here"
 _LABEL = "admin"
+_SIGNERS = {
+    Manner.FORGED: Signer.STRANGER,
+    Manner.STRANGER: Signer.STRANGER,
+    Manner.BYSTANDER: Signer.OTHER_PRINCIPAL,
+}
 _ALTERING = (
     Manner.OTHER_CHALLENGE,
     Manner.OTHER_RECORD,
@@ -30,31 +34,14 @@ class Answer:
 
 
 class Signers:
-    """The run's reviewer, somebody whose key the memory never saw, and a bystander.
+    """Answers reviews as the run's reviewer, and as those who have no right to.
 
     Args:
-        reviewer: The run's reviewer, whose public key the memory has.
-        bystander: A mounted key that speaks for a principal of whom no sequence knows.
+        reviewer: The run's reviewer, whose public keys the memory has.
     """
 
-    def __init__(self, reviewer: Reviewer, bystander: Reviewer) -> None:
+    def __init__(self, reviewer: Reviewer) -> None:
         self._reviewer = reviewer
-        self._bystander = bystander
-        self._stranger = Reviewer.generate()
-
-    @classmethod
-    def generate(cls) -> Signers:
-        """Signers with fresh keys."""
-        return cls(Reviewer.generate(), Reviewer.generate(_BYSTANDER))
-
-    def public_keys_json(self) -> str:
-        """Content of the file that MEMQUAL_REVIEWER_KEYS names; it holds no secret."""
-        keys = [
-            entry
-            for signer in (self._reviewer, self._bystander)
-            for entry in json.loads(signer.public_keys_json())["keys"]
-        ]
-        return json.dumps({"keys": keys}, indent=1) + "\n"
 
     def answer(
         self,
@@ -78,18 +65,14 @@ class Signers:
             return Answer(own_id, b"")
         if manner is Manner.LABEL:
             return Answer(_LABEL, b"approved".ljust(64))
-        signer = self._signer(manner)
+        signer = _SIGNERS.get(manner, Signer.REVIEWER)
         signed = other if manner is Manner.OTHER_CHALLENGE else _altered(challenge, manner)
         if signed is None or (signed == challenge and manner in _ALTERING):
             return None
         said = opposite if manner is Manner.OTHER_DECISION else decision
-        key_id = own_id if manner is Manner.FORGED else signer.public_key.key_id
-        return Answer(key_id, signer.sign(signed, said))
-
-    def _signer(self, manner: Manner) -> Reviewer:
-        if manner in (Manner.FORGED, Manner.STRANGER):
-            return self._stranger
-        return self._bystander if manner is Manner.BYSTANDER else self._reviewer
+        named = Signer.REVIEWER if manner is Manner.FORGED else signer
+        key_id = self._reviewer.public_keys[named].key_id
+        return Answer(key_id, self._reviewer.sign(signed, said, signer))
 
 
 def _altered(challenge: common_pb2.Challenge, manner: Manner) -> common_pb2.Challenge:

@@ -1,4 +1,4 @@
-"""Memories with one flaw of authority, taint, lifecycle or scope each, planted around the reference.
+"""Memories with one flaw each, of authority, taint, lifecycle or scope, around the reference.
 
 Most flaws change what reaches the reference or what leaves it, so that they stay what they are when
 its own rules change; some override one rule of its policy.

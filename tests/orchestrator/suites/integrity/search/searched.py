@@ -6,6 +6,7 @@ from pathlib import Path
 
 from memqual.v1 import memory_pb2_grpc, vendor_pb2, vendor_pb2_grpc
 from orchestrator.suites.integrity.declared import Declared
+from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.search.calling import Subject
 from orchestrator.suites.integrity.search.engine import Bounds, Search, SearchResult
 from orchestrator.suites.integrity.search.signing import Signers
@@ -30,9 +31,9 @@ def with_policy(policy: Policy) -> Factory:
 @contextmanager
 def searched(folder: Path, factory: Factory) -> Iterator[Subject]:
     """A memory on a port of this machine, ready to be searched."""
-    signers = Signers.generate()
+    reviewer = Reviewer.generate()
     keys = folder / "keys.json"
-    keys.write_text(signers.public_keys_json())
+    keys.write_text(reviewer.public_keys_json())
     settings = MemorySettings(database_path=folder / "memory.db", reviewer_keys_path=keys)
     process = build(settings, Composition(records=factory))
     running = server.start(
@@ -45,7 +46,7 @@ def searched(folder: Path, factory: Factory) -> Iterator[Subject]:
             yield Subject(
                 stub=memory_pb2_grpc.MemoryServiceStub(channel),
                 declared=Declared.of(describe),
-                signers=signers,
+                signers=Signers(reviewer),
                 seconds=CALL_SECONDS,
             )
     finally:
