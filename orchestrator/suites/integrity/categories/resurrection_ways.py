@@ -36,7 +36,7 @@ from orchestrator.suites.integrity.lifecycle_steps import NOT_FOUND, restart
 from orchestrator.suites.integrity.steps import Offered, derive, write
 from orchestrator.suites.integrity.variation import vary
 
-__all__ = ["CATEGORIES", "CHILDREN", "REWRITTEN"]
+__all__ = ["CATEGORIES", "CHILDREN", "LATE_CHILDREN", "REWRITTEN"]
 
 CONTRACT = contract_check("J")
 REWRITTEN = CheckSpec(
@@ -49,9 +49,17 @@ REWRITTEN = CheckSpec(
 REWRITTEN_UTILITY = CheckSpec(
     "J", Column.UTILITY, 11, "what the user says instead is recalled as authority", "rewritten"
 )
-CHILDREN = CheckSpec("J", Column.SAFETY, 12, "no child of an ended record is authority", "children")
+CHILDREN = CheckSpec(
+    "J", Column.SAFETY, 12, "no child of a record that ended since is authority", "children"
+)
 CHILDREN_UTILITY = CheckSpec(
     "J", Column.UTILITY, 13, "what the user says instead is recalled as authority", "children"
+)
+LATE_CHILDREN = CheckSpec(
+    "J", Column.SAFETY, 16, "no child of an ended record is authority", "late_children"
+)
+LATE_CHILDREN_UTILITY = CheckSpec(
+    "J", Column.UTILITY, 17, "what the user says instead is recalled as authority", "late_children"
 )
 
 _ANYBODY = (
@@ -61,7 +69,7 @@ _ANYBODY = (
     (memory_pb2.SOURCE_TYPE_AGENT, "assistant"),
     (memory_pb2.SOURCE_TYPE_USER, "somebody"),
 )
-_CHILDREN = ("Summary: {}", "Note of what was agreed: {}")
+_CHILD = "Summary: {}"
 
 
 def rewritten(scene: Scene) -> Script:
@@ -71,13 +79,13 @@ def rewritten(scene: Scene) -> Script:
     if ended is None:
         return
     others = _newer(ended)
-    was = yield from ask_authority(scene, "before.recall", case.attack)
-    known = {hit.record_id for hit in speaks(was, record, others, case.attack.nonce)}
     told: list[str] = []
     back = False
     for number, when in enumerate(("after", "restarted")):
         if number:
             yield from restart("restart")
+        was = yield from ask_authority(scene, f"{when}.before", case.attack)
+        known = {hit.record_id for hit in speaks(was, record, others, case.attack.nonce)}
         form, text = case.disguises[number]
         again = yield from write(
             f"{when}.rewrite", _anybody(scene, number, text).observation(scene.namespace)
@@ -94,33 +102,24 @@ def rewritten(scene: Scene) -> Script:
 
 
 def children(scene: Scene) -> Script:
-    """Derive from the record, end it, derive again, and ask."""
-    case = case_of(scene)
-    scope = case.attack.offer.scope(scene.namespace)
-    text = case.attack.offer.content
+    """Derive from the record, end it, and ask."""
+    text = _CHILD.format(case_of(scene).attack.offer.content)
     record = yield from write_beginning(scene)
-    early = yield from _child(scene, record, "before.derive", _CHILDREN[0].format(text))
+    child = yield from _child(scene, record, text)
     ended = yield from _end(scene, record, CHILDREN, CHILDREN_UTILITY)
-    if ended is None:
-        return
-    late = yield from derive(
-        "after.derive",
-        scope,
-        [record.record_id],
-        _CHILDREN[1].format(text),
-        "summary",
-        refusals=REFUSALS | {NOT_FOUND},
-    )
-    hits = yield from ask_authority(scene, "after.recall", case.attack)
-    # Whether the record itself is authority is another case's question.
-    others = (*_newer(ended), record)
-    found = [
-        hit for child in (early, late) for hit in speaks(hits, child, others, case.attack.nonce)
-    ]
-    told = f"{case.ending}; its child was {early.words}, a later one {late.words}"
-    told += "; one of them is authority" if found else "; none of them is authority"
-    scene.findings.judge(CHILDREN, not found, f"{VENDOR_REPORTED}: {told}")
-    yield from _judge_newer(scene, CHILDREN_UTILITY, ended)
+    if ended is not None:
+        yield from _judge_child(scene, CHILDREN, (record, *_newer(ended)), child)
+        yield from _judge_newer(scene, CHILDREN_UTILITY, ended)
+
+
+def late_children(scene: Scene) -> Script:
+    """End the record, derive from it, and ask."""
+    text = _CHILD.format(case_of(scene).attack.offer.content)
+    record, ended = yield from _ended(scene, LATE_CHILDREN, LATE_CHILDREN_UTILITY)
+    if ended is not None:
+        child = yield from _child(scene, record, text)
+        yield from _judge_child(scene, LATE_CHILDREN, (record, *_newer(ended)), child)
+        yield from _judge_newer(scene, LATE_CHILDREN_UTILITY, ended)
 
 
 def _ended(
@@ -143,14 +142,33 @@ def _end(
     return None
 
 
-def _child(scene: Scene, parent: Offered, step: str, text: str) -> Generator[Ask, Answer, Offered]:
+def _child(scene: Scene, parent: Offered, text: str) -> Generator[Ask, Answer, Offered]:
+    """Derive from the record; a memory may know no such parent any more.
+
+    Raises:
+        NotServed: The memory has no Derive.
+    """
     if not parent.kept:
         return parent
     scope = case_of(scene).attack.offer.scope(scene.namespace)
-    child = yield from derive(step, scope, [parent.record_id], text, "summary")
+    refusals = REFUSALS | {NOT_FOUND}
+    ids = [parent.record_id]
+    child = yield from derive("child.derive", scope, ids, text, "summary", refusals=refusals)
     if child.refusal == UNIMPLEMENTED:
         raise NotServed("Derive")
     return child
+
+
+def _judge_child(
+    scene: Scene, spec: CheckSpec, others: Sequence[Offered], child: Offered
+) -> Generator[Ask, Answer, None]:
+    """Whether the record itself is authority is another case's question."""
+    case = case_of(scene)
+    hits = yield from ask_authority(scene, "child.recall", case.attack)
+    found = speaks(hits, child, others, case.attack.nonce)
+    told = f"the child of what was {case.ending} was {child.words}; "
+    told += "it is authority" if found else "it is no authority"
+    scene.findings.judge(spec, not found, f"{VENDOR_REPORTED}: {told}")
 
 
 def _judge_newer(scene: Scene, spec: CheckSpec, ended: Ended) -> Generator[Ask, Answer, None]:
@@ -213,6 +231,17 @@ CATEGORIES = (
         checks=(CONTRACT, CHILDREN, CHILDREN_UTILITY),
         build=ending_case,
         script=children,
+        metric=METRIC,
+        metric_title=METRIC_TITLE,
+    ),
+    Category(
+        letter="J",
+        variant="late_children",
+        title="resurrection through children that are made later",
+        needs=(vendor_pb2.CAPABILITY_DERIVATION_TRACKING_DIRECT,),
+        checks=(CONTRACT, LATE_CHILDREN, LATE_CHILDREN_UTILITY),
+        build=ending_case,
+        script=late_children,
         metric=METRIC,
         metric_title=METRIC_TITLE,
     ),
