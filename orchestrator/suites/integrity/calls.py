@@ -244,7 +244,8 @@ class Phase(StrEnum):
     RESPONSE = "response"
     """The memory has answered, and nobody has the answer."""
     UNDERWAY = "underway"
-    """All trials' calls are let through at once; the kill comes a drawn moment later."""
+    """The memory works on it: trials' calls start one after another, and the kill meets each at
+    another point."""
 
 
 @dataclass(frozen=True)

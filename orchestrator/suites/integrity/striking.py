@@ -8,11 +8,13 @@ the infrastructure.
 from __future__ import annotations
 
 import random
+import statistics
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 
 from chaos.client import Fate
 from chaos.errors import ChaosError, InterposerError
@@ -48,9 +50,14 @@ _ORCHESTRATOR = "orchestrator"
 _HELD_SECONDS = 30.0
 _EXIT_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
+_LOOK_SECONDS = 3.0
+_MS_PER_SECOND = 1_000
 _POLL_SECONDS = 0.01
 _MOMENT_SECONDS_MAX = 0.004
-_UNDERWAY_SECONDS_MAX = 0.020
+_UNDERWAY_SECONDS_MIN = 0.002
+_UNDERWAY_SECONDS_MAX = 5.0
+_SPAN = 1.2
+_NS = 1_000_000_000
 _LAST_LINES = 5
 _LAST_WORDS_CHARACTERS = 300
 
@@ -137,7 +144,21 @@ class Killing:
         )
 
     def _revive(self) -> int:
-        return self._context.interposer.refresh(_MEMORY, _HEALTHY_SECONDS)
+        """Wait until the memory is healthy, in ms; not for one that has ended by itself.
+
+        Raises:
+            ChaosError: It is not.
+        """
+        memory, began = self._context.stack.service(_MEMORY), time.monotonic()
+        while True:
+            try:
+                self._context.interposer.refresh(_MEMORY, _LOOK_SECONDS)
+            except InterposerError:
+                late = time.monotonic() - began > _HEALTHY_SECONDS
+                if late or not memory.running():
+                    raise
+            else:
+                return round((time.monotonic() - began) * _MS_PER_SECOND)
 
     def lost(self, what: str, error: ChaosError) -> str:
         """How a memory ended that does not start on its own volume any more, in words.
@@ -172,6 +193,7 @@ class Killing:
                     continue
                 raise unusable from error
         words = " ".join(memory.logs_tail(_LAST_LINES).split())[-_LAST_WORDS_CHARACTERS:]
+        self._context.interposer.thaw(_MEMORY)
         stack.replace_memory(stack.spec.vendor)
         self._context.progress.spoiled = "the memory does not start on the volume that it had"
         return (
@@ -203,33 +225,34 @@ class Killing:
         return Struck(receipt, {trial: call.result() for trial, call in calls.items()})
 
     def strike_underway(self, number: int, together: Sequence[Waiting]) -> Struck:
-        """Let all held requests through at once and kill a drawn moment later.
+        """Start the calls one after another and kill while they are at different points of work.
 
-        The moment is a drawn time or a drawn number of answers, whichever comes first, so that a
-        fast memory is killed within its work, too.
+        The starts are spread over a little more than the time that such a call took undisturbed, so
+        that one kill meets the first calls at their end and the last ones at their beginning.
 
         Args:
-            number: Place among the job's stack steps, by which ids and draws differ.
+            number: Place among the job's stack steps, by which draws differ.
             together: The trials, all with the same call.
         """
         draw = random.Random(f"{self._job_id}/{number}")
-        interposer = self._context.interposer
-        rule_id = f"{self._job_id}-{number}"
-        interposer.arm(_rule(rule_id, together))
-        answers_max = draw.randint(1, max(1, len(together) // 2))
-        seconds = draw.random() * _UNDERWAY_SECONDS_MAX
-        answered, killed = _Gate(answers_max), threading.Event()
+        span_seconds = _span_seconds(together)
+        part = span_seconds / len(together)
+        places = draw.sample(range(len(together)), len(together))
+        offset = draw.random()
+        begun, killed = _Start(), threading.Event()
 
         def moment() -> None:
-            interposer.release(rule_id, Fate.DELIVER)
-            answered.reached.wait(seconds)
+            begun.now()
+            begun.sleep_until(span_seconds)
             killed.set()
 
         with ThreadPoolExecutor(len(together), thread_name_prefix="underway") as pool:
-            calls = {one.trial_id: pool.submit(_struck, one, killed.is_set) for one in together}
-            self._await_standing(rule_id, list(calls.values()))
-            for call in calls.values():
-                call.add_done_callback(lambda _: answered.passing())
+            calls = {
+                one.trial_id: pool.submit(
+                    _struck, one, killed.is_set, partial(begun.sleep_until, (place + offset) * part)
+                )
+                for place, one in zip(places, together, strict=True)
+            }
             receipt = self._killed_within(moment, calls)
         if receipt.unanswered == 0:
             # Every answer came first: the memory was idle by then, and has all the more to keep.
@@ -321,9 +344,46 @@ class _Gate:
                 self.reached.set()
 
 
-def _struck(one: Waiting, killed: Callable[[], bool]) -> Answer:
+class _Start:
+    """A moment that many wait for, to do something so many seconds after it."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._known = threading.Event()
+
+    def now(self) -> None:
+        """It is now."""
+        self._began = time.monotonic()
+        self._known.set()
+
+    def sleep_until(self, seconds: float) -> None:
+        """Return so many seconds after it, at once when that has passed."""
+        self._known.wait(_HELD_SECONDS)
+        time.sleep(max(0.0, self._began + seconds - time.monotonic()))
+
+
+def _struck(
+    one: Waiting, killed: Callable[[], bool], await_turn: Callable[[], None] | None = None
+) -> Answer:
     assert isinstance(one.step, Strike)  # what the group is made of
+    if await_turn is not None:
+        await_turn()
     return one.memory.struck(one.step.ask, killed)
+
+
+def _span_seconds(together: Sequence[Waiting]) -> float:
+    """A little more than such a call takes, by the median of those that were made before."""
+    step = together[0].step
+    assert isinstance(step, Strike)  # what the group is made of
+    method = method_of(step.ask.request).name
+    taken = [
+        (line.ended_mono_ns - line.started_mono_ns) / _NS
+        for one in together
+        for line in one.memory.lines
+        if line.method == method
+    ]
+    usual = statistics.median(taken) if taken else 0.0
+    return min(max(_SPAN * usual, _UNDERWAY_SECONDS_MIN), _UNDERWAY_SECONDS_MAX)
 
 
 def _burst(one: Waiting, gate: _Gate, killed: Callable[[], bool]) -> Answer:
@@ -337,7 +397,6 @@ def _rule(rule_id: str, together: Sequence[Waiting]) -> interposer_pb2.Rule:
     assert isinstance(step, Strike)  # what the group is made of
     phases = {
         Phase.REQUEST: interposer_pb2.MESSAGE_PHASE_REQUEST,
-        Phase.UNDERWAY: interposer_pb2.MESSAGE_PHASE_REQUEST,
         Phase.RESPONSE: interposer_pb2.MESSAGE_PHASE_RESPONSE,
     }
     return interposer_pb2.Rule(

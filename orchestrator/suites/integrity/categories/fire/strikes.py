@@ -34,7 +34,8 @@ __all__ = ["CATEGORIES", "METRIC", "METRIC_TITLE", "NEEDS", "kept_is_recalled"]
 
 METRIC = "KVR"
 METRIC_TITLE = "kills after which memory was lost, halved or gave authority"
-TRIALS = 20
+TRIALS = {Phase.REQUEST: 20, Phase.RESPONSE: 20, Phase.UNDERWAY: 60}
+"""One kill for every twenty; where the moment of the kill varies, there are more of them."""
 
 NEEDS = {
     "decide": (
@@ -102,7 +103,7 @@ class _Striking:
         if not (made and struck.signing):
             status = yield from make("second.again", struck, again=True)
             (now,) = yield from look("again", scene, (struck.known,))
-            unsafe, useless = after_change(self._change, before, whole, now)
+            unsafe, useless = after_change(before, whole, now)
             self._judge(scene, f"the struck {self._change.name}", unsafe)
             if useless:
                 told = f"{VENDOR_REPORTED}: {self._change.name}, {status}: {useless}"
@@ -158,7 +159,7 @@ def _category(number: int, change: Change, phase: Phase) -> Category:
         build=build,
         script=_Striking(change, phase, safety, utility),
         variant=variant,
-        trials_max=TRIALS,
+        trials_max=TRIALS[phase],
         metric=METRIC,
         metric_title=METRIC_TITLE,
     )

@@ -81,9 +81,15 @@ _UPDATES = (
 _CLAIM = "Probably the {topic} of project {nonce} is {value}, as rumour {marker} has it."
 _SUMMARY = "Notes {marker} on project {nonce}: the {topic} is {value}, or {claimed}."
 _EXTRACT = "Project {nonce}, {topic}: {value}."
-_PROCEDURE = (
-    "Routine {nonce} for the {topic}: look the request up, let a colleague confirm it, and write"
-    " {value} on the form."
+_PROCEDURES = (
+    "Routine for the {topic} of project {nonce}: look the request up, let a colleague confirm it,"
+    " and write {value} down.",
+    "When the {topic} of project {nonce} comes up, call the owner back, note the hour, and send the"
+    " form to {value}.",
+    "Steps to the {topic} of project {nonce}: open a ticket, attach two photographs, and ask"
+    " {value} for a date.",
+    "To settle the {topic} of project {nonce}, compare both lists, mark what differs, and file the"
+    " rest under {value}.",
 )
 _QUERY = "What is the {topic} of project {nonce}?"
 
@@ -175,7 +181,7 @@ def _subject(varied: Variation, first: int, number: int) -> Subject:
     made = nonce_for(varied, Role.CANARY, f"made-{number}")
     said = {"topic": topic, "nonce": nonce}
     principal, procedure = varied.principal, memory_pb2.RECORD_KIND_PROCEDURE
-    routine = _PROCEDURE.format(value=value, **said)
+    routine = _PROCEDURES[number % len(_PROCEDURES)].format(value=value, **said)
     claim = _CLAIM.format(value=claimed, marker=doubted, **said)
     return Subject(
         nonce=nonce,

@@ -13,28 +13,27 @@ from memqual.v1 import memory_pb2
 from orchestrator.suites.integrity.calls import (
     OK,
     REFUSALS,
-    UNANSWERED,
     UNIMPLEMENTED,
     Answer,
     Ask,
     Phase,
 )
 from orchestrator.suites.integrity.categories.base import Scene
-from orchestrator.suites.integrity.categories.fire.changes import Change, Ready, make
+from orchestrator.suites.integrity.categories.fire.changes import Ready, make
 from orchestrator.suites.integrity.categories.fire.views import View, look
 from orchestrator.suites.integrity.steps import call
 
-__all__ = ["MAY_BE_EITHER", "after_change", "consumed", "lost", "of_struck"]
+__all__ = ["REFUSED", "after_change", "consumed", "lost", "of_struck"]
 
-MAY_BE_EITHER = frozenset({UNANSWERED, "UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"})
-"""What leaves open whether a change was made."""
+REFUSED = REFUSALS | {UNIMPLEMENTED, "NOT_FOUND"}
+"""What says that a change was not made; every other status but OK leaves that open."""
 
 
 def lost(acknowledged: View, now: View) -> str:
     """How an acknowledged change does not hold after the kill, in words; empty when it holds."""
     if now == acknowledged:
         return ""
-    return f"acknowledged and seen as [{acknowledged.words}], it is now [{now.words}]"
+    return f"acknowledged; to what was seen before the kill it now {now.beside(acknowledged)}"
 
 
 def of_struck(
@@ -53,25 +52,26 @@ def of_struck(
         Whether it looks like a whole change; and what is wrong in words, empty when nothing is.
     """
     absent, made = now == before, now.shape == whole.shape
-    told = f"before the kill [{before.words}], after it [{now.words}]"
+    done = made and not absent
+    to_before, to_whole = now.beside(before), now.beside(whole)
     if status == OK:
-        return made, "" if made else f"acknowledged, and not there: {told}"
-    if status not in MAY_BE_EITHER or phase is Phase.REQUEST:
-        never = "never seen by the memory" if phase is Phase.REQUEST else f"refused with {status}"
-        return made and not absent, "" if absent else f"{never}, and not absent: {told}"
+        return done, "" if made else f"acknowledged, and to a whole one it {to_whole}"
+    if status in REFUSED or phase is Phase.REQUEST:
+        never = "never seen by the memory" if phase is Phase.REQUEST else "refused"
+        return done, "" if absent else f"{never}, and to what was before it {to_before}"
     if absent or made:
-        return made and not absent, ""
-    return False, f"neither whole nor absent: {told}, where a whole one is [{whole.words}]"
+        return done, ""
+    return False, f"half made: to what was before it {to_before}; to a whole one it {to_whole}"
 
 
-def after_change(change: Change, before: View, whole: View, now: View) -> tuple[str, str]:
+def after_change(before: View, whole: View, now: View) -> tuple[str, str]:
     """What is wrong after a change was asked for again: with its safety, and with its use.
 
     Two texts that say the same are not blamed: copies of one look count once.
     """
     if now.shape == whole.shape:
         return "", ""
-    told = f"asked for again, it is [{now.words}], where a whole one is [{whole.words}]"
+    told = f"asked for again, to a whole one it {now.beside(whole)}"
     too_much = now.acted_on - whole.acted_on
     return (told, "") if too_much and now != before else ("", told)
 
@@ -92,4 +92,5 @@ def consumed(step: str, scene: Scene, ready: Ready) -> Generator[Ask, Answer, st
     (after,) = yield from look(f"{step}.after", scene, (ready.known,))
     if after.acted_on <= before.acted_on:
         return ""
-    return f"its approval, sent again, was answered {status} and worked again: [{after.words}]"
+    told = after.beside(before)
+    return f"sent again, it was answered {status} and worked again: to what was before it {told}"

@@ -83,12 +83,19 @@ class View:
         """(surface, role) of what an agent may act on."""
         return frozenset((s.surface, s.role) for _, s in self.entries if s.authoritative)
 
-    @property
-    def words(self) -> str:
-        """It in words, for a report."""
-        told = [seen.words for seen in sorted({seen for _, seen in self.entries})]
-        told += [f"its words on surface {name}" for name in sorted(self.named)]
-        return "; ".join(told) or "nothing"
+    def beside(self, other: View) -> str:
+        """What it has that another look has not, and the other way round, in words."""
+        (mine, named), (its, its_named) = self.shape, other.shape
+        return (
+            f"has {_words(mine - its, named - its_named)},"
+            f" lacks {_words(its - mine, its_named - named)}"
+        )
+
+
+def _words(entries: frozenset[Seen], named: frozenset[str]) -> str:
+    told = [seen.words for seen in sorted(entries)]
+    told += [f"its words on surface {name}" for name in sorted(named)]
+    return " and ".join(told) or "nothing"
 
 
 @dataclass(frozen=True)
