@@ -4,13 +4,15 @@ Pure: every rule is one small method of `Policy`, so that a flawed control overr
 everything else stays right (DESIGN §4, §9). What the rules are, in one paragraph:
 
 Trust comes from the source's type and binding only, never from labels, wording or repetition.
-Users and receipts that the host authenticated (or that were verified) are trusted. Everything else,
-and every user or receipt that only the caller vouches for, is kept as quarantined evidence with a
-taint; a binding proves where a page or a tool's output came from, not that it is true. Procedures
-act only when an authenticated user gave them or a reviewer signed them. Episodes are evidence; a
-trusted receipt's episode, and what a reviewer signed, speaks with authority. Derived content
-inherits every doubt of its parents and may add no words of its own; content that repeats a doubted
-text inherits its doubts as if it had named it as a parent, unless an authenticated user says it.
+Users and receipts that the host authenticated (or that were verified) are trusted; a receipt that
+this memory's own operations contradict is the caller's word, and "verified" wants their proof.
+Everything else, and every user or receipt that only the caller vouches for, is kept as quarantined
+evidence with a taint; a binding proves where a page or a tool's output came from, not that it is
+true. Procedures act only when an authenticated user gave them or a reviewer signed them. Episodes
+are evidence; a trusted receipt's episode, and what a reviewer signed, speaks with authority.
+Derived content inherits every doubt of its parents and may add no words of its own; content that
+repeats a doubted text inherits its doubts as if it had named it as a parent, unless an
+authenticated user says it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +40,7 @@ from services.memory.records.secret_scan import find_secrets
 from services.memory.records.text import stem
 from services.memory.records.words import NEUTRAL_WORDS
 
-__all__ = ["REASONS_MAX", "Policy"]
+__all__ = ["EARLIER_TEXTS_MAX", "REASONS_MAX", "Policy"]
 
 # Half of a question's weight, or a record is no answer: rarer words weigh more, unknown ones most.
 COVERAGE_MIN = 0.5

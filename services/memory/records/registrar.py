@@ -14,8 +14,9 @@ from services.memory.records import reporting, schema
 from services.memory.records.desk import Desk
 from services.memory.records.lifecycle import Lifecycle
 from services.memory.records.model import TAINT_ORDER
-from services.memory.records.policy import Policy
+from services.memory.records.policy import EARLIER_TEXTS_MAX, Policy
 from services.memory.records.recalling import Recalling
+from services.memory.records.receipts import KnownOperations
 from services.memory.records.review import Review
 from services.memory.records.servicer import MemoryServicer
 from services.memory.records.writing import Writing
@@ -30,16 +31,14 @@ _CAPABILITIES: tuple[tuple[vendor_pb2.Capability.ValueType, str], ...] = (
         "Undeclared parents are found where five meaningful words in a row, or a whole shorter"
         " text, come again; free rewording is not.",
     ),
-    (
-        vendor_pb2.CAPABILITY_PROCEDURAL_MEMORY,
-        "Outcomes of procedures are not recorded by this version.",
-    ),
+    (vendor_pb2.CAPABILITY_PROCEDURAL_MEMORY, ""),
     (vendor_pb2.CAPABILITY_AUTHORITY_GATING, ""),
     (vendor_pb2.CAPABILITY_PURPOSE_SCOPED_RECALL, ""),
     (
         vendor_pb2.CAPABILITY_SECRET_BLOCKING,
         "Published token formats, private keys, card numbers, named passwords and keys, random"
-        " strings, and their base64, hexadecimal and percent encodings, within one record.",
+        " strings, their encodings, and two halves among a principal's last"
+        f" {EARLIER_TEXTS_MAX} texts; a split plain password or unnamed card number is not.",
     ),
 )
 
@@ -92,7 +91,10 @@ class Records:
 
 
 def create(
-    database: Database, reviewer_keys_path: Path | None, policy: Policy | None = None
+    database: Database,
+    reviewer_keys_path: Path | None,
+    policy: Policy | None = None,
+    operations: KnownOperations | None = None,
 ) -> Records:
     """Creates the part's tables and its operations.
 
@@ -100,12 +102,13 @@ def create(
         database: the memory's own file.
         reviewer_keys_path: reviewers' public keys; None or no file there means no reviewer.
         policy: the rules; the reference's own by default (controls give a flawed one).
+        operations: read-only port to the continuity part; its tables in the same file by default.
 
     Raises:
         KeyFileError: the file of keys is malformed.
         DatabaseError: the tables cannot be created.
     """
     keys = load_public_keys(reviewer_keys_path)
-    desk = Desk(database, policy or Policy())
+    desk = Desk(database, policy or Policy(), operations)
     servicer = MemoryServicer(Writing(desk), Recalling(desk), Lifecycle(desk), Review(desk, keys))
     return Records(desk, servicer)

@@ -22,12 +22,14 @@ from services.common.errors import ServiceError
 from services.memory.records.model import (
     Binding,
     Kind,
+    Outcome,
     Scope,
     Source,
     SourceType,
     State,
     Surface,
     Taint,
+    Trust,
 )
 from services.memory.records.offers import Admitted
 from services.memory.records.policy import Policy
@@ -263,6 +265,38 @@ class Search(RuleBasedStateMachine):
             not self.memory.look(one, self.scope_of[one]).stored.authoritative for one in changed
         )
 
+    @rule(
+        target=records,
+        record=records,
+        how=st.sampled_from(["supersede", "archive", "report"]),
+        number=st.integers(0, 20),
+        source=st.sampled_from(UNTRUSTED),
+    )
+    def change(self, record: tuple[str, int], how: str, number: int, source: Source) -> object:
+        """Replaces it by what is known as a lesser source, puts it away, or praises it."""
+        scope, used = self.scope_of.get(record[0]), self.pick(number)
+        if scope is None or self.nonces[used].scope != scope:
+            return multiple()
+        before = self.memory.look(record[0], scope)
+        self.touched.add(record[1])
+        try:
+            if how == "archive":
+                self.memory.lifecycle.archive(scope, record[0])
+                assert not self.memory.look(record[0], scope).stored.authoritative
+                return multiple()
+            if how == "report":
+                praised = Outcome.HELPFUL
+                after = self.memory.lifecycle.record_outcome(scope, record[0], praised, 1.0)
+                assert after == before
+                return multiple()
+            text, kind = self.nonces[used].text, before.stored.record.kind
+            admitted = self.memory.supersede(record[0], text, source, scope=scope, kind=kind)
+        except ServiceError:
+            return multiple()
+        if before.stored.standing.trust is not Trust.UNTRUSTED:
+            assert self.memory.look(record[0], scope) == before
+        return self.kept(admitted, scope, used, record[1]), used
+
     @rule(record=records)
     def forget_origin(self, record: tuple[str, int]) -> None:
         """Forgets the record in which a word was said first; it may never be read again."""
@@ -400,7 +434,13 @@ class _KeepsCopies(Policy):
         return False
 
 
-FLAWS = [_ForgetsTaints, _TrustsReceiptsOfAnybody, _ShowsAllCircles, _AddsWords, _KeepsCopies]
+FLAWS = [
+    _ForgetsTaints,
+    _TrustsReceiptsOfAnybody,
+    _ShowsAllCircles,
+    _AddsWords,
+    _KeepsCopies,
+]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)

@@ -75,9 +75,8 @@ def derive(stub: Stub, scope: memory_pb2.Scope, *parents: str) -> memory_pb2.Adm
 
 def raw(channel: grpc.Channel, method: str, data: bytes) -> bytes:
     """Calls a method with bytes as they are."""
-    call = channel.unary_unary(f"/memqual.v1.MemoryService/{method}")
-    answer: bytes = call(data, timeout=DEADLINE_SECONDS)
-    return answer
+    call: Callable[..., bytes] = channel.unary_unary(f"/memqual.v1.MemoryService/{method}")
+    return call(data, timeout=DEADLINE_SECONDS)
 
 
 def test_an_update_through_the_contract(stub: Stub, scope: memory_pb2.Scope) -> None:
