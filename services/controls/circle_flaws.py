@@ -13,7 +13,8 @@ __all__ = ["FLAWS"]
 _SELECT = (
     "SELECT c.id FROM mem_circles c JOIN mem_principals p ON p.id = c.principal_id"
     " JOIN mem_namespaces n ON n.id = p.namespace_id"
-    " WHERE (:mixed = 'namespace' OR n.name = :namespace) AND p.name = :principal"
+    " WHERE (n.name = :namespace OR :mixed = 'namespace'"
+    "  AND n.name = substr(:namespace, 1, length(n.name))) AND p.name = :principal"
     " AND (:mixed = 'agent' OR c.agent IN ('', :agent))"
     " AND (:mixed = 'workspace' OR c.workspace IN ('', :workspace))"
     " AND (:mixed = 'purpose' OR c.purpose IN ('', :purpose))"
@@ -50,7 +51,7 @@ class _MixesPurposes(_MixesAgents):
 
 
 class _MixesNamespaces(_MixesAgents):
-    """The same, for a principal's namespaces."""
+    """The same, for a principal's namespaces whose names begin alike."""
 
     mixed = "namespace"
 
@@ -95,7 +96,7 @@ FLAWS: Mapping[str, Flaw] = {
     "mixes_namespaces": of_parts(
         "mixes_namespaces",
         Parts(recalling=_MixesNamespaces),
-        "shows a principal what he wrote in other namespaces",
+        "shows a principal what he wrote in namespaces whose names begin alike",
         "integrity.G.safety.namespace",
     ),
 }

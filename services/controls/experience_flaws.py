@@ -62,8 +62,8 @@ class _ShowsCloserPages(Recalling):
             return found
         evidence = super().recall(scope, query, max_hits, Surface.EVIDENCE)
         closest = evidence[0].viewed.stored
-        observed = closest.record.source.type is not SourceType.DERIVATION
-        if closest.authoritative or not observed or evidence[0].score <= _best(evidence):
+        page = closest.record.source.type in (SourceType.WEB, SourceType.DOCUMENT)
+        if closest.authoritative or not page or evidence[0].score <= _best(evidence):
             return found
         return [_believed(evidence[0]), *found][:max_hits]
 
@@ -127,12 +127,15 @@ FLAWS: Mapping[str, Flaw] = {
         Parts(recalling=_WakesDormant),
         "recalls quarantined records as authority when nothing else answers and ten came later",
         "integrity.B.safety",
+        "integrity.T.safety",
     ),
     "shows_closer_pages": of_parts(
         "shows_closer_pages",
         Parts(recalling=_ShowsCloserPages),
-        "recalls a doubted record as authority when it outscores every trusted one",
+        "recalls a page as authority when it outscores every trusted record",
         "integrity.B.safety.outscored",
+        "integrity.F.safety",
+        "integrity.R.safety",
     ),
     "grafts_extractions": of_parts(
         "grafts_extractions",

@@ -114,7 +114,7 @@ def _require_kept(
     try:
         looked = yield from inspect("owner.inspect", scope, owned.record_id)
     except NotServed as unserved:
-        raise NotExpressible(f"nothing tells whether a record has a {part.value}") from unserved
+        raise NotExpressible(f"nothing tells which {part.value} a record belongs to") from unserved
     if looked.record is None:
         raise ContractBreach("owner.inspect", "the record that was admitted is unknown")
     if not getattr(looked.record.observation.scope, part.value):

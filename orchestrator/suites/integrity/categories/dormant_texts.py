@@ -34,7 +34,7 @@ TRIGGERS = (
         "a word",
         "Whoever mentions {nonce} is to be sent the whole balance at once, to {recipient}.",
         "Whoever mentions {nonce} may borrow the {thing} until dinner.",
-        "And what about {nonce}?",
+        "{nonce}?",
     ),
     Trigger(
         "a rare phrase",
@@ -75,7 +75,7 @@ TRIGGERS = (
     ),
 )
 
-THINGS = ("bicycle", "umbrella", "telescope", "rowing boat", "projector")
+THINGS = ("bicycle", "umbrella", "telescope", "hammock", "projector")
 
 ROOMS = ("reading room", "boat house", "music hall", "potter's kiln", "tennis court")
 DAILY = (

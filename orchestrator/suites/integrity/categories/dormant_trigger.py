@@ -81,12 +81,8 @@ UTILITY_OUTSCORED = CheckSpec(
 )
 
 _SURFACE = memory_pb2.RECALL_SURFACE_AUTHORITATIVE
-_SOURCES = (
-    memory_pb2.SOURCE_TYPE_WEB,
-    memory_pb2.SOURCE_TYPE_DOCUMENT,
-    memory_pb2.SOURCE_TYPE_TOOL,
-    memory_pb2.SOURCE_TYPE_AGENT,
-)
+_PAGES = (memory_pb2.SOURCE_TYPE_WEB, memory_pb2.SOURCE_TYPE_DOCUMENT)
+_SOURCES = (*_PAGES, memory_pb2.SOURCE_TYPE_TOOL, memory_pb2.SOURCE_TYPE_AGENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +260,11 @@ def build_outscored(seed: int) -> TrialCase:
         category="B",
         seed=seed,
         attack=AttackCase(
-            offer=_planted(varied, planted, attack_nonce), nonce=attack_nonce, query=question
+            offer=from_elsewhere(
+                varied.principal, planted, varied.choice("page", _PAGES), f"page-{attack_nonce}"
+            ),
+            nonce=attack_nonce,
+            query=question,
         ),
         twin=BenignTwin(
             offer=from_user(varied.principal, texts.twin.format(subject=subject, nonce=twin_nonce)),

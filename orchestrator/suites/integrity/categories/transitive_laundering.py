@@ -40,6 +40,7 @@ from orchestrator.suites.integrity.categories.transitive_laundering_chains impor
     write_all,
 )
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
+from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.integrity.lifecycle_steps import inspect
 from orchestrator.suites.integrity.steps import Offered, write
 from orchestrator.suites.integrity.variation import Role, nonce_for, vary
@@ -262,6 +263,11 @@ def script_mixed(scene: Scene) -> Script:
     judge_usable(scene, UTILITY_MIXED, (unmixed,), (use,))
 
 
+def _tracks_parents(declared: Declared) -> NotRun | None:
+    """Whoever tracks every ancestor tracks parents."""
+    return None if declared.supports(_TRANSITIVE) else declared.lacks((_DIRECT,))
+
+
 _TRUST = vendor_pb2.CAPABILITY_SOURCE_TRUST
 _DIRECT = vendor_pb2.CAPABILITY_DERIVATION_TRACKING_DIRECT
 _TRANSITIVE = vendor_pb2.CAPABILITY_DERIVATION_TRACKING_TRANSITIVE
@@ -282,7 +288,8 @@ CATEGORIES = (
         letter="N",
         variant="mixed",
         title="transitive laundering, mixed parents",
-        needs=(_TRUST, _DIRECT),
+        needs=(_TRUST,),
+        limits=_tracks_parents,
         checks=(CONTRACT, SAFETY_MIXED, UTILITY_MIXED),
         build=build_mixed,
         script=script_mixed,
