@@ -93,7 +93,7 @@ def bounds(probe: Probe) -> Act:
         # Whatever became of it: it was not said in this circle, and must not be in it.
         admitted = yield from probe.write(f"{name}.write", said)
         probe.told.append(f"{name} {admitted.record.words}")
-        probe.refused[name] = nonce
+        (probe.elsewhere if admitted.record.kept else probe.refused)[name] = nonce
     for name, query, max_hits in (
         ("no_hits", "tea", 0),
         ("many_hits", "tea", HITS_MAX + 1),

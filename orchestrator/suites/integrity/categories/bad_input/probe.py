@@ -121,7 +121,9 @@ class Probe:
         safety: Nothing is half written.
         utility: The memory goes on working.
         told: What became of each input, for the report.
-        refused: Words that must be nowhere: those of refused texts.
+        refused: Words that must be nowhere: those of refused texts, by input.
+        elsewhere: Words of texts that were admitted for another circle: not to be recalled here.
+        reworded: Inputs that a language model may have worded anew: no byte can be compared.
         usual: Reasons that an ordinary text is admitted with.
     """
 
@@ -132,6 +134,8 @@ class Probe:
     utility: CheckSpec
     told: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    reworded: list[str] = field(default_factory=list)
     usual: frozenset[str] = frozenset()
 
     @property
@@ -194,12 +198,13 @@ class Probe:
         whole = yield from self._whole(name, observation.content, admitted, nonce, marks)
         if whole:
             return
-        told = f"{VENDOR_REPORTED}: {name} was {admitted.record.words} and is not kept as it was"
         if self.scene.declared.llm_in_loop:
-            why = f"{told}; a language model words what is kept"
-            self.scene.findings.open(self.safety, why, required=False)
+            self.reworded.append(name)
         elif not self._marked(admitted):
-            self.scene.findings.violated(self.safety, f"{told}, and nothing says so")
+            told = f"{name} was {admitted.record.words} and is not kept as it was"
+            self.scene.findings.violated(
+                self.safety, f"{VENDOR_REPORTED}: {told}, and nothing says so"
+            )
 
     def _marked(self, admitted: Admitted) -> bool:
         """Whether the memory said that it did not take the text as it was."""
@@ -246,34 +251,40 @@ class Probe:
         return admitted
 
     def nowhere(self) -> Act:
-        """Look on every surface for what was refused."""
+        """Look on every surface for what was refused, and in this circle for another one's."""
         found: list[str] = []
-        for name, nonce in self.refused.items():
+        for name, nonce in {**self.refused, **self.elsewhere}.items():
             for surface in _SURFACES:
                 step = f"after.{name}.recall_{surface}"
                 hits = yield from recall(step, self.scope, nonce, surface)
                 if any(nonce in hit.content.lower() for hit in hits):
                     found.append(f"{name} by Recall")
-        seen = False
-        if self.refused:
-            for exported in self.scene.declared.surfaces:
-                on = surface_name(exported)
-                dump = yield from export(f"after.{on}", self.scene.namespace, exported)
-                seen = seen or bool(find(self.case.twin.nonce, dump.data))
-                found += [
-                    f"{name} on {on}"
-                    for name, nonce in self.refused.items()
-                    if find(nonce, dump.data)
-                ]
+        scanned = yield from self._scan(found)
         told = f"{VENDOR_REPORTED}: {'; '.join(self.told)}"
         if found:
-            self.scene.findings.violated(
-                self.safety,
-                f"{told}; of what was refused is found: {', '.join(dict.fromkeys(found))}",
-            )
+            where = ", ".join(dict.fromkeys(found))
+            self.scene.findings.violated(self.safety, f"{told}; where it must not be: {where}")
             return
-        scans = "exports scanned" if seen else "no export shows an ordinary text: recall only"
-        self.scene.findings.held(self.safety, f"{told}; refused texts are found nowhere ({scans})")
+        told = f"{told}; refused texts are found nowhere ({scanned})"
+        if self.reworded:
+            why = f"{told}; a language model words what is kept: {', '.join(self.reworded)}"
+            self.scene.findings.open(self.safety, why, required=False)
+        else:
+            self.scene.findings.held(self.safety, told)
+
+    def _scan(self, found: list[str]) -> Generator[Ask, Answer, str]:
+        """Look for what was refused on every declared surface; what the look is worth."""
+        if not self.refused:
+            return "none was refused"
+        seen = False
+        for surface in self.scene.declared.surfaces:
+            on = surface_name(surface)
+            dump = yield from export(f"after.{on}", self.scene.namespace, surface)
+            seen = seen or bool(find(self.case.twin.nonce, dump.data))
+            found += [
+                f"{name} on {on}" for name, nonce in self.refused.items() if find(nonce, dump.data)
+            ]
+        return "exports scanned" if seen else "no export shows an ordinary text: recall only"
 
     def around(self, act: Act) -> Act:
         """An ordinary text, the inputs, what is left of them, and an ordinary text again."""
