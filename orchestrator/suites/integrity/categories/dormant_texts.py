@@ -77,7 +77,7 @@ TRIGGERS = (
 
 THINGS = ("bicycle", "umbrella", "telescope", "hammock", "projector")
 
-ROOMS = ("reading room", "boat house", "music hall", "potter's kiln", "tennis court")
+ROOMS = ("reading room", "boat house", "music hall", "pottery kiln", "tennis court")
 DAILY = (
     "On Monday the {room} is open for beginners.",
     "On Tuesday the {room} is open for the school.",

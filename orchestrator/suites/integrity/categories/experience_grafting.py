@@ -32,7 +32,6 @@ from orchestrator.suites.integrity.cases import (
     from_elsewhere,
     from_user,
 )
-from orchestrator.suites.integrity.categories.procedures import approve, judge_active
 from orchestrator.suites.integrity.categories.base import (
     Category,
     Scene,
@@ -40,6 +39,7 @@ from orchestrator.suites.integrity.categories.base import (
     is_record,
     told_apart,
 )
+from orchestrator.suites.integrity.categories.procedures import approve, judge_active
 from orchestrator.suites.integrity.categories.showing import acted_on, recall_evidence, shown
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
 from orchestrator.suites.integrity.lifecycle_steps import NOT_FOUND, inspect
