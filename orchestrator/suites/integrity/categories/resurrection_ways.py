@@ -118,7 +118,13 @@ def late_children(scene: Scene) -> Script:
     record, ended = yield from _ended(scene, LATE_CHILDREN, LATE_CHILDREN_UTILITY)
     if ended is not None:
         child = yield from _child(scene, record, text)
-        yield from _judge_child(scene, LATE_CHILDREN, (record, *_newer(ended)), child)
+        others = (record, *_newer(ended))
+        if record.record_id in {newer.record_id for newer in _newer(ended)}:
+            # The id is the newer text's: a child of it is no child of what ended.
+            why = f"{VENDOR_REPORTED}: the record was changed in its place"
+            scene.findings.open(LATE_CHILDREN, f"N/R: {why}", required=False)
+        else:
+            yield from _judge_child(scene, LATE_CHILDREN, others, child)
         yield from _judge_newer(scene, LATE_CHILDREN_UTILITY, ended)
 
 

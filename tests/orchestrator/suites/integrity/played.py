@@ -1,9 +1,10 @@
 """Cases that are played straight at a memory in this process: quick, with restarts and scans."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from memqual.v1 import vendor_pb2
 from orchestrator.model import Check, CheckOutcome
@@ -31,9 +32,12 @@ from orchestrator.suites.integrity.trial import LiveMemory, Patience
 from orchestrator.suites.integrity.variation import trial_seed
 from services.common import server
 from services.memory.process import Composition, MemorySettings, build
+from tests.orchestrator.suites.integrity.memories import SmallMemory, serve
 
 SEED = 20260922
 CALL_SECONDS = 30.0
+
+Start: TypeAlias = Callable[[], tuple[int, Callable[[], None]]]
 
 
 @dataclass(frozen=True)
@@ -65,21 +69,17 @@ class Played:
 
 
 class Playground:
-    """A memory on a folder that can be stopped and started again.
+    """A memory that can be stopped and started again.
 
     Args:
-        folder: Its volume.
-        composition: What it is made of.
+        volume: Its volume.
+        start: Starts it; returns its port and what stops it.
         reviewer: Whose signatures it believes.
     """
 
-    def __init__(self, folder: Path, composition: Composition, reviewer: Reviewer) -> None:
-        self.volume = folder / "volume"
-        self.volume.mkdir()
-        keys = folder / "keys.json"
-        keys.write_text(reviewer.public_keys_json())
-        self._settings = MemorySettings(self.volume / "memory.db", reviewer_keys_path=keys)
-        self._composition = composition
+    def __init__(self, volume: Path, start: Start, reviewer: Reviewer) -> None:
+        self.volume = volume
+        self._start_memory = start
         self._reviewer = reviewer
         self._namespaces = 0
         self._start()
@@ -119,17 +119,11 @@ class Playground:
     def close(self) -> None:
         """Stop it."""
         self._session.close()
-        self._running.stop()
-        self._process.close()
+        self._stop_memory()
 
     def _start(self) -> None:
-        self._process = build(self._settings, self._composition)
-        self._running = server.start(
-            listen="127.0.0.1:0",
-            registrars=self._process.registrars,
-            service_names=self._process.service_names,
-        )
-        self._session = Session(f"127.0.0.1:{self._running.port}", "token", "run-of-test")
+        port, self._stop_memory = self._start_memory()
+        self._session = Session(f"127.0.0.1:{port}", "token", "run-of-test")
 
     def _answer(self, namespace: str, want: Want) -> Answer:
         match want:
@@ -156,7 +150,41 @@ def playground(
     folder: Path, composition: Composition | None = None, reviewer: Reviewer | None = None
 ) -> Iterator[Playground]:
     """A memory in this process, the reference unless told otherwise."""
-    ground = Playground(folder, composition or Composition(), reviewer or Reviewer.generate())
+    reviewer = reviewer or Reviewer.generate()
+    volume, keys = folder / "volume", folder / "keys.json"
+    volume.mkdir()
+    keys.write_text(reviewer.public_keys_json())
+    settings = MemorySettings(volume / "memory.db", reviewer_keys_path=keys)
+
+    def start() -> tuple[int, Callable[[], None]]:
+        process = build(settings, composition or Composition())
+        running = server.start(
+            listen="127.0.0.1:0",
+            registrars=process.registrars,
+            service_names=process.service_names,
+        )
+
+        def stop() -> None:
+            running.stop()
+            process.close()
+
+        return running.port, stop
+
+    yield from _playing(Playground(volume, start, reviewer))
+
+
+@contextmanager
+def small_playground(folder: Path, memory: SmallMemory) -> Iterator[Playground]:
+    """A small memory, which keeps everything over a restart; its volume is empty."""
+
+    def start() -> tuple[int, Callable[[], None]]:
+        running = serve(memory)
+        return running.port, running.stop
+
+    yield from _playing(Playground(folder, start, Reviewer.generate()))
+
+
+def _playing(ground: Playground) -> Iterator[Playground]:
     try:
         yield ground
     finally:
