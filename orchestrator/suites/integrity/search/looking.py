@@ -61,10 +61,14 @@ class Looker:
         self._statements = statements
         self._oracle = oracle
 
-    def glance(self, viewer: Circle, statements: Sequence[Statement]) -> Iterator[Breach]:
+    def glance(
+        self, viewer: Circle, statements: Sequence[Statement], *, procedures: bool
+    ) -> Iterator[Breach]:
         """What one circle would act on now, as far as the statements go."""
         views = [self._question(viewer, one.question, evidence=False) for one in statements]
-        yield from self._look([*views, self._procedures(viewer)], {})
+        if procedures:
+            views.append(self._procedures(viewer))
+        yield from self._look(views, {})
 
     def survey(self, homes: Sequence[Circle]) -> Iterator[Breach]:
         """Everything that can be seen: by the circles that were used, and by others."""

@@ -19,6 +19,7 @@ from orchestrator.suites.integrity.search.moves import (
     Circle,
     Decide,
     Derive,
+    Kind,
     Move,
     Recall,
     RecordOutcome,
@@ -88,6 +89,9 @@ class Player:
         self._ids: dict[str, str] = {}
         self._taints: dict[str, tuple[str, ...]] = {}
         self._homes: dict[Circle, None] = {}
+        self._procedures = False
+        # What the last reports of outcomes answered: nothing else happened since.
+        self._reported: dict[str, memory_pb2.MemoryRecord] = {}
         self._oracle = Oracle(subject.declared, self.model, self.statements)
         self._reviews = Reviews(subject, namespace, self.model)
         self._looker = Looker(subject, namespace, self.model, self.statements, self._oracle)
@@ -105,10 +109,16 @@ class Player:
         """
         self.moves.append(move)
         self.answers.append(OPEN)
+        if not isinstance(move, RecordOutcome):
+            self._reported.clear()
         self.answers[-1] = self._make(move)
         if glance and not isinstance(move, Restart) and self.answers[-1] != SKIPPED:
             self._homes[move.circle] = None
-            self._raise_first(self._looker.glance(move.circle, self._concerned(move)))
+            self._procedures = self._procedures or _offers_procedure(move)
+            breaches = self._looker.glance(
+                move.circle, self._concerned(move), procedures=self._procedures
+            )
+            self._raise_first(breaches)
         return self.answers[-1]
 
     def survey(self) -> None:
@@ -233,7 +243,9 @@ class Player:
         record_id = self._ids.get(move.of)
         if record_id is None:
             return SKIPPED
-        before = self._looker.inspected(move.circle, record_id)
+        before = self._reported.get(record_id)
+        if before is None:
+            before = self._looker.inspected(move.circle, record_id)
         request = memory_pb2.RecordOutcomeRequest(
             scope=move.circle.scope(self._namespace),
             record_id=record_id,
@@ -244,6 +256,7 @@ class Player:
         if outcome.ok and before is not None:
             after = outcome.read(memory_pb2.RecordOutcomeResponse).record
             if after.record_id == record_id:
+                self._reported[record_id] = after
                 lost = sorted(set(before.taints) - set(after.taints))
                 breach = self._oracle.outcome(_inspected(before), _inspected(after), lost)
                 self._raise_first([breach] if breach else [])
@@ -375,6 +388,12 @@ def _records_of(move: Move) -> Sequence[str]:
             return move.records
         case _:
             return ()
+
+
+def _offers_procedure(move: Move) -> bool:
+    if isinstance(move, Write | Supersede):
+        return move.said.kind is Kind.PROCEDURE
+    return isinstance(move, Derive) and move.kind is Kind.PROCEDURE
 
 
 def _inspected(record: memory_pb2.MemoryRecord) -> Shown:

@@ -1,7 +1,7 @@
 """Where a sequence stands: what was said and made so far, and moves that build on it.
 
-Rules of the machine draw small numbers; the stage turns them into moves. Zero always means the
-plainest thing: the latest record, the first form, one time.
+The stage names what moves make, keeps what was said in order, and writes repetitions out as the
+single calls that they are.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Made:
         kind: What it was offered as.
         text: What it says.
         statement: What it says first of all.
+        own: Whether the authenticated user said it himself.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Made:
     kind: Kind
     text: str
     statement: Statement
+    own: bool = False
 
 
 class Stage:
@@ -93,9 +95,19 @@ class Stage:
         self.retired: list[Made] = []
         self.challenges: list[tuple[str, Ask]] = []
 
-    def record(self, back: int) -> Made:
-        """The record that was made so many records ago, counted round and round."""
-        return self.made[-1 - back % len(self.made)]
+    def record(self, back: int, *, own: bool = False, kind: Kind | None = None) -> Made:
+        """The record that was made so many records ago, counted round and round.
+
+        Args:
+            back: How many.
+            own: Of those that the user said himself, while there are any.
+            kind: Of those of this kind, while there are any.
+        """
+        among = [one for one in self.made if one.own] if own else []
+        among = among or self.made
+        alike = [one for one in among if one.kind is kind]
+        among = alike or among
+        return among[-1 - back % len(among)]
 
     def taken_out(self, back: int) -> Made:
         """The record that was retired so many retirements ago; any other while none was."""
@@ -143,7 +155,7 @@ class Stage:
             move = Write(makes=self._name("r"), circle=where, said=said)
             self.player.play(move, glance=turn == times - 1)
             if turn in (0, times - 1):
-                self._add(move.makes, where, kind, text, statement)
+                self._add(move.makes, where, kind, text, statement, own=_own_word(by))
 
     def derive(
         self,
@@ -184,7 +196,7 @@ class Stage:
         )
         move = Supersede(makes=self._name("r"), circle=old.circle, of=old.name, said=said)
         self.player.play(move)
-        self._add(move.makes, old.circle, old.kind, text, statement)
+        self._add(move.makes, old.circle, old.kind, text, statement, own=_own_word(source))
         self.retired.append(old)
 
     def ask(self, records: list[Made], action: str) -> str | None:
@@ -216,9 +228,18 @@ class Stage:
         texts = [first.text, second.text]
         return FORMS[form % len(FORMS)](wrapped(WRAPPINGS[wrapping % len(WRAPPINGS)], texts))
 
-    def _add(self, name: str, circle: Circle, kind: Kind, text: str, statement: Statement) -> None:
+    def _add(
+        self,
+        name: str,
+        circle: Circle,
+        kind: Kind,
+        text: str,
+        statement: Statement,
+        *,
+        own: bool = False,
+    ) -> None:
         # Also what the memory would not keep: its text can be offered again, in other ways.
-        self.made.append(Made(name, circle, kind, text, statement))
+        self.made.append(Made(name, circle, kind, text, statement, own))
 
     def _name(self, letter: str) -> str:
         self._number += 1
