@@ -17,7 +17,7 @@ from services.memory.records.places import Place
 from services.memory.records.receipts import Proof
 from services.memory.records.store import Draft, Stored
 
-__all__ = ["Admitting", "Judged", "said_of"]
+__all__ = ["SAME_KEPT", "Admitting", "Judged"]
 
 _SAME = (
     "SELECT row FROM mem_records WHERE circle_id = ? AND statement = ? AND kind = ?"
@@ -47,11 +47,6 @@ class Judged:
     doubt: Reason | None
 
 
-def said_of(content: str, labels: Iterable[str], source_id: str) -> str:
-    """All that a record says in words, content last: where the next text may go on."""
-    return "\n".join((*(part for part in (source_id, *labels) if part), content))
-
-
 class Admitting:
     """The steps of an admission."""
 
@@ -76,13 +71,14 @@ class Admitting:
     ) -> tuple[str, ...]:
         """Kinds of secrets that lie partly in this text and partly in the principal's last ones."""
         draft = offer.draft
+        # Texts end and begin with their content, so that one may go on in the next.
         earlier = [
-            said_of(content, json.loads(labels), source_id)
+            "\n".join(filter(None, (source_id, *json.loads(labels), content)))
             for content, labels, source_id in conn.execute(
                 _EARLIER, (place.principal_id, self._policy.earlier_texts_max)
             )
         ]
-        said = said_of(draft.content or "", draft.labels, draft.source.source_id)
+        said = "\n".join(filter(None, (draft.content, *draft.labels, draft.source.source_id)))
         return self._policy.split_secret_kinds(said, earlier)
 
     def _refuse_parts(

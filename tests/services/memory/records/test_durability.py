@@ -126,6 +126,38 @@ def test_every_answer_survives_a_kill(running: Running) -> None:
     assert again.state == memory_pb2.RECORD_STATE_FORGOTTEN
 
 
+def test_changes_survive_a_kill(running: Running) -> None:
+    old = running.write("Alice prefers the window seat").record_id
+    newcomer = memory_pb2.Observation(
+        scope=SCOPE,
+        kind=memory_pb2.RECORD_KIND_FACT,
+        content="Alice prefers the aisle seat",
+        source=USER,
+    )
+    supersede = memory_pb2.SupersedeRequest(scope=SCOPE, record_id=old, observation=newcomer)
+    new = running.stub.Supersede(supersede, timeout=DEADLINE_SECONDS).admission.record_id
+    running.crash()
+    assert running.inspect(old).superseded_by == new
+    assert running.inspect(new).authoritative
+    steps = running.write(STEPS, kind=memory_pb2.RECORD_KIND_PROCEDURE).record_id
+    without = running.state_hash()
+    running.stub.RecordOutcome(
+        memory_pb2.RecordOutcomeRequest(
+            scope=SCOPE, record_id=steps, outcome=memory_pb2.PROCEDURE_OUTCOME_HELPFUL, utility=0.5
+        ),
+        timeout=DEADLINE_SECONDS,
+    )
+    counted = running.state_hash()
+    assert counted != without
+    running.crash()
+    assert running.state_hash() == counted
+    archive = memory_pb2.ArchiveRequest(scope=SCOPE, record_id=new)
+    running.stub.Archive(archive, timeout=DEADLINE_SECONDS)
+    running.crash()
+    assert running.inspect(new).state == memory_pb2.RECORD_STATE_ARCHIVED
+    assert running.evidence("aisle seat") == ["Alice prefers the aisle seat"]
+
+
 def test_reviews_survive_a_kill_and_stay_used(running: Running) -> None:
     procedure = memory_pb2.RECORD_KIND_PROCEDURE
     proposed = running.write(STEPS, WEB, procedure).record_id

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memqual.v1 import vendor_pb2
 from services.common.canonical import digest_hex
 from services.common.errors import ServiceError
-from services.memory.records import lifecycle, reporting
+from services.memory.records import lifecycle, reporting, schema
 from services.memory.records.model import Kind, Outcome, Outcomes, Source, Standing, State, Trust
 from services.memory.records.policy import Policy
 from services.memory.records.policy_replace import COUNT_MAX
@@ -89,6 +89,20 @@ def test_only_kept_procedures_have_outcomes(memory: Memory) -> None:
     with pytest.raises(ServiceError, match="no such record"):
         report(memory, of_bob)
     assert reported(memory, forgotten) == {
+        "helpful": 0,
+        "harmful": 0,
+        "neutral": 0,
+        "utility_micros": 0,
+    }
+
+
+def test_a_reset_removes_them(memory: Memory) -> None:
+    record_id = memory.write(STEPS, kind=Kind.PROCEDURE).record_id
+    report(memory, record_id)
+    with memory.database.transaction() as conn:
+        schema.purge_namespace(conn, "n")
+    assert memory.write(STEPS, kind=Kind.PROCEDURE).record_id == record_id
+    assert reported(memory, record_id) == {
         "helpful": 0,
         "harmful": 0,
         "neutral": 0,

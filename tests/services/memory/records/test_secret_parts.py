@@ -129,6 +129,21 @@ def test_both_halves_never_lie_together(memory: Memory, source: Source, apart: i
     assert memory.said("second half", Surface.EVIDENCE) == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("my password is", "hunter2"),
+        ("-----BEGIN RSA PRIVATE", "KEY-----\nMIIEowIBAAKCAQEA"),
+        (SECRETS["random"][:20], SECRETS["random"][20:]),
+    ],
+)
+def test_a_text_that_goes_on_in_the_next_turn_is_refused(
+    memory: Memory, first: str, second: str
+) -> None:
+    assert memory.write(first).standing.state is State.ACTIVE
+    assert memory.write(second, AGENT).standing.reasons[1] == Reason.SECRET_IN_PARTS
+
+
 def test_no_other_way_in_brings_the_second_half(memory: Memory) -> None:
     secret = SECRETS["prefixed"]
     first = memory.write(f"The first half of the string is {secret[:15]}").record_id
