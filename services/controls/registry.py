@@ -72,7 +72,7 @@ FLAWS: Mapping[str, Flaw] = {
         Composition(named("trusts_label"), records=label_trusting_records),
         'a caller\'s label "reviewer" or "admin" makes what it writes authoritative',
         "integrity.A.safety",
-        "",
+        consequences=("integrity.K.safety.label_only",),
     ),
     "stores_secrets": Flaw(
         Composition(named("stores_secrets"), records=secret_storing_records),

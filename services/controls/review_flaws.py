@@ -146,6 +146,9 @@ FLAWS: Mapping[str, Flaw] = {
         ForgetsAtRestart,
         "after a restart every challenge is open again",
         "integrity.K.safety.after_restart",
+        "integrity.fire.safety.decide_request",
+        "integrity.fire.safety.decide_response",
+        "integrity.fire.safety.decide_underway",
     ),
     "never_looks_again": of_policy(
         "never_looks_again",
