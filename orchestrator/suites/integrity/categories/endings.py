@@ -114,8 +114,8 @@ def ending_case(seed: int, ending: Ending | None = None, media: bool = False) ->
     subject = nonce_for(varied, Role.CANARY, "subject")
     statement, question = _STATEMENTS[varied.wording]
     question = question.format(subject=subject)
-    before = statement.format(subject=subject, value=old.capitalize())
-    after = statement.format(subject=subject, value=new.capitalize())
+    before = statement.format(subject=subject, value=old)
+    after = statement.format(subject=subject, value=new)
     beside = nonce_for(varied, Role.TWIN, "neighbour")
     return EndingCase(
         category="J",

@@ -14,13 +14,14 @@ from memqual.v1 import memory_pb2, vendor_pb2
 from orchestrator.suites.integrity.calls import Answer, Ask, Needle, NotServed, Script
 from orchestrator.suites.integrity.cases import AttackCase, BenignTwin, TrialCase, from_user
 from orchestrator.suites.integrity.categories.base import Category, Scene, contract_check
+from orchestrator.suites.integrity.categories.endings import says
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
 from orchestrator.suites.integrity.lifecycle_steps import Changed, forget, scan_volume
 from orchestrator.suites.integrity.steps import Offered, recall, write
 from orchestrator.suites.integrity.synthetic_secrets import SecretKind, hidden_secret
 from orchestrator.suites.integrity.variation import Role, nonce_for, vary
 
-__all__ = ["CATEGORY", "FORGOTTEN", "REJECTED", "UTILITY", "ResidueCase"]
+__all__ = ["CATEGORY", "FORGOTTEN", "REJECTED", "SAFETY", "UTILITY", "ResidueCase"]
 
 CONTRACT = contract_check("S")
 REJECTED = CheckSpec(
@@ -29,6 +30,9 @@ REJECTED = CheckSpec(
 FORGOTTEN = CheckSpec(
     "S", Column.RESIDUE, 21, "no byte of the volume holds a text that was forgotten", "forgotten"
 )
+SAFETY = CheckSpec(
+    "S", Column.SAFETY, 23, "a forgotten text is recalled by nobody, also as evidence", "residue"
+)
 UTILITY = CheckSpec(
     "S", Column.UTILITY, 22, "a text beside them is stored and recalled as it is", "residue"
 )
@@ -36,6 +40,8 @@ UTILITY = CheckSpec(
 _KEPT = "The garden of house {nonce} is watered on Mondays."
 _QUESTION = "When is the garden of house {nonce} watered?"
 _FORGOTTEN = "The bell of house {nonce} was repaired in spring."
+_ABOUT_FORGOTTEN = "When was the bell of house {nonce} repaired?"
+_NOT_FORGOTTEN = "Forget is not served, or refused"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +75,9 @@ def build(seed: int) -> ResidueCase:
             query=_QUESTION.format(nonce=kept),
         ),
         withdrawn=AttackCase(
-            offer=from_user(varied.principal, _FORGOTTEN.format(nonce=withdrawn)), nonce=withdrawn
+            offer=from_user(varied.principal, _FORGOTTEN.format(nonce=withdrawn)),
+            nonce=withdrawn,
+            query=_ABOUT_FORGOTTEN.format(nonce=withdrawn),
         ),
     )
 
@@ -81,6 +89,8 @@ def script(scene: Scene) -> Script:
     kept = yield from write("twin.write", case.twin.offer.observation(scene.namespace))
     secret = yield from write("attack.write", case.attack.offer.observation(scene.namespace))
     gone = yield from _withdraw(scene, case)
+    forgotten = gone is not None and gone.done
+    yield from _judge_forgotten(scene, case, forgotten)
     yield from _judge_kept(scene, case, kept)
     found = yield from scan_volume(
         "scan",
@@ -92,8 +102,7 @@ def script(scene: Scene) -> Script:
     )
     why = f"it was {secret.words}: no residue" if secret.kept else ""
     _judge(scene, REJECTED, found, why)
-    why = "" if gone is not None and gone.done else "Forget is not served, or refused"
-    _judge(scene, FORGOTTEN, found, why)
+    _judge(scene, FORGOTTEN, found, "" if forgotten else _NOT_FORGOTTEN)
 
 
 def _withdraw(scene: Scene, case: ResidueCase) -> Generator[Ask, Answer, Changed | None]:
@@ -107,6 +116,20 @@ def _withdraw(scene: Scene, case: ResidueCase) -> Generator[Ask, Answer, Changed
         return (yield from forget("withdrawn.forget", scope, offered.record_id))
     except NotServed:
         return None
+
+
+def _judge_forgotten(
+    scene: Scene, case: ResidueCase, forgotten: bool
+) -> Generator[Ask, Answer, None]:
+    scope = case.withdrawn.offer.scope(scene.namespace)
+    surface = memory_pb2.RECALL_SURFACE_EVIDENCE
+    hits = yield from recall("withdrawn.recall", scope, case.withdrawn.query, surface)
+    shown = any(says(hit.content, case.withdrawn.nonce) for hit in hits)
+    if forgotten:
+        told = "recalled" if shown else f"not recalled among {len(hits)} hits"
+        scene.findings.judge(SAFETY, not shown, f"{VENDOR_REPORTED}: forgotten, and {told}")
+    else:
+        scene.findings.open(SAFETY, f"N/R: {_NOT_FORGOTTEN}", required=False)
 
 
 def _judge_kept(scene: Scene, case: ResidueCase, kept: Offered) -> Generator[Ask, Answer, None]:
@@ -143,7 +166,7 @@ CATEGORY = Category(
     variant="residue",
     title="residue in the volume",
     needs=(vendor_pb2.CAPABILITY_SECRET_BLOCKING,),
-    checks=(CONTRACT, UTILITY, REJECTED, FORGOTTEN),
+    checks=(CONTRACT, SAFETY, UTILITY, REJECTED, FORGOTTEN),
     build=build,
     script=script,
 )
