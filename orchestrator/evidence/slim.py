@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from orchestrator.model import Cell, Check, CheckOutcome, TrialRecord
+from orchestrator.model import Cell, Check, CheckOutcome, Suite, TrialRecord
 
 __all__ = ["shared", "slim"]
 
 _CELLS_MAX = 4_096
 _CHECKS_MAX = 4_096
+_WORDLESS = {"expected": "", "actual": ""}
 
 
 def shared(record: TrialRecord) -> TrialRecord:
@@ -29,16 +30,17 @@ def slim(record: TrialRecord) -> TrialRecord:
     """A smaller record that `scoring.run.aggregate` cannot tell from the whole one.
 
     Checks that held are left out, which is nearly all of a record of a trial that passed, and equal
-    cells are one object.
+    cells are one object. Rates of the integrity axis count what held: there the words are left out.
     """
-    return record.model_copy(
-        update={
-            "cell": _one_cell(record.cell),
-            "checks": tuple(
-                check for check in record.checks if check.outcome is not CheckOutcome.HELD
-            ),
-        }
+    counted = record.cell.suite is Suite.INTEGRITY
+    checks = (
+        _one_check(check.model_copy(update=_WORDLESS))
+        if check.outcome is CheckOutcome.HELD
+        else check
+        for check in record.checks
+        if counted or check.outcome is not CheckOutcome.HELD
     )
+    return record.model_copy(update={"cell": _one_cell(record.cell), "checks": tuple(checks)})
 
 
 @lru_cache(maxsize=_CELLS_MAX)

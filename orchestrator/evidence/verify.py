@@ -127,4 +127,6 @@ def _print_rates(manifest: Manifest, result: Aggregate) -> None:
         say(f"  {visible(reason)}")
     for name, rate in result.rates.items():
         say(f"  {visible(name):<16} {rate.text} passed")
+    for measured in result.integrity_rates:
+        say(f"  {measured.name:<16} {measured.words}")
     say("The bundle is not signed: it is consistent, and its authorship is not claimed.")

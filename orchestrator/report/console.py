@@ -65,12 +65,12 @@ def print_result(
 def _print_integrity(console: Console, result: Aggregate) -> None:
     """Safety and utility of every case, and the rates."""
     table = Table(title="Integrity: safety and utility apart")
-    table.add_column("case")
+    table.add_column("case", no_wrap=True)
     for name in ("passed", "safety held", "utility held", "N/R"):
         table.add_column(name, justify="right")
     for row in result.integrity_cases:
         table.add_row(
-            f"{row.category} {row.title}",
+            row.category,
             _of(row.passed, row.passed + row.failed),
             _of(row.safety_held, row.safety_held + row.safety_violated),
             _of(row.utility_held, row.utility_held + row.utility_violated),

@@ -53,7 +53,7 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
         f"plan         ok: {len(small_plan().trials)} trials of profile selftest, seed 7, "
         "revision 2026-12",
         text.splitlines()[3],
-        "integrity    ok: 44 calls of 3 jobs, all in their place",
+        "integrity    ok: 48 calls of 3 jobs, all in their place",
         f"trials       ok: {len(small_plan().trials)} trials, each with its evidence",
         "aggregate    ok: aggregate and claims follow from the trials",
     ]
