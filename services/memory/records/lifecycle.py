@@ -13,6 +13,7 @@ from services.memory.records import audit, lineage, outcome_store, places, revie
 from services.memory.records.desk import Desk
 from services.memory.records.model import Kind, Outcome, Reason, Scope
 from services.memory.records.recalling import Viewed
+from services.memory.records.secret_pieces import drop_read_texts
 from services.memory.records.store import Stored
 from services.memory.records.text import terms
 
@@ -102,6 +103,7 @@ class Lifecycle:
                         changed += self._forget(conn, stored, now_unix_ns)
                 review_store.void(conn, named.place.namespace_id, frozenset(changed))
         if changed:
+            drop_read_texts()
             self._desk.cut_log()
         return list(dict.fromkeys(changed))
 

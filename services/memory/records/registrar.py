@@ -18,6 +18,7 @@ from services.memory.records.policy import EARLIER_TEXTS_MAX, Policy
 from services.memory.records.recalling import Recalling
 from services.memory.records.receipts import KnownOperations
 from services.memory.records.review import Review
+from services.memory.records.secret_pieces import drop_read_texts
 from services.memory.records.servicer import MemoryServicer
 from services.memory.records.writing import Writing
 
@@ -81,6 +82,7 @@ class Records:
     def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
         """Removes all of a namespace inside the caller's transaction."""
         schema.purge_namespace(conn, namespace)
+        drop_read_texts()
 
     def digest_parts(self, namespace: str) -> Iterable[JsonValue]:
         """What enters StateHash: the namespace's records in their order."""

@@ -50,11 +50,17 @@ _SPOKEN = frozenset({"password", "named_key", "pin"})
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """Two pieces in order; `spoken`: both texts speak of a part or of a key."""
+    """Two pieces in order.
+
+    Attributes:
+        spoken: all texts speak of a part or of a key.
+        chained: the second piece is made of several.
+    """
 
     first: str
     second: str
     spoken: bool
+    chained: bool = False
 
     @property
     def whole(self) -> str:
@@ -64,12 +70,9 @@ class _Join:
     @property
     def no_chance(self) -> bool:
         """A form that chance makes, too, counts here."""
-        return self.spoken or (looks_random(self.first) and looks_random(self.second))
-
-    @property
-    def may_be_secret(self) -> bool:
-        """False for what is too short for every published form."""
-        return len(self.whole) >= JOIN_MIN_CHARACTERS or "=" in self.first or ":" in self.first
+        if self.spoken or self.chained:
+            return self.spoken
+        return looks_random(self.first) and looks_random(self.second)
 
 
 def find_joined(text: str, earlier: Sequence[str], scan: Scan) -> tuple[str, ...]:
@@ -84,13 +87,13 @@ def find_joined(text: str, earlier: Sequence[str], scan: Scan) -> tuple[str, ...
         return ()
     new = read_text(text)
     others = [read_text(other) for other in earlier]
-    ways = (_pairs, _chains, _over_seams)
-    return tuple(sorted({kind for way in ways for kind in way(new, others, scan)}))
+    joins = [*_chains(new, others), *_pairs(new, others)]
+    found = {*_made(joins, scan), *_cards(new, others, scan), *_over_seams(new, others, scan)}
+    return tuple(sorted(found))
 
 
-def _pairs(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
-    """One piece of the new text with one of an earlier text, in both orders."""
-    yield from _made(_joins(new, others), scan)
+def _cards(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
+    """Card numbers out of two groups of digits, where both texts speak of that."""
     for first, second in _orders(
         (theirs, mine)
         for other in others
@@ -102,7 +105,8 @@ def _pairs(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
             yield _CARD
 
 
-def _joins(new: Text, others: Sequence[Text]) -> Iterator[_Join]:
+def _pairs(new: Text, others: Sequence[Text]) -> Iterator[_Join]:
+    """One piece of the new text with one of an earlier text, in both orders."""
     for other in others:
         if new.linked and other.linked:
             mine, theirs = new.linked_pieces, other.linked_pieces
@@ -111,7 +115,13 @@ def _joins(new: Text, others: Sequence[Text]) -> Iterator[_Join]:
             mine, theirs = new.odd_pieces, other.odd_pieces if new.odd_pieces else ()
             spoken = False
         for first, second in _orders((before, after) for before in theirs for after in mine):
-            yield _Join(first, second, spoken)
+            if _may_be_secret(first, second):
+                yield _Join(first, second, spoken)
+
+
+def _may_be_secret(first: str, second: str) -> bool:
+    """False for what is too short for every published form."""
+    return len(first) + len(second) >= JOIN_MIN_CHARACTERS or "=" in first or ":" in first
 
 
 def _orders(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -125,13 +135,13 @@ def _speaks_of_cards(new: Text, other: Text) -> bool:
     return named and all(text.card or text.part or text.bare for text in (new, other))
 
 
-def _chains(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
+def _chains(new: Text, others: Sequence[Text]) -> Iterator[_Join]:
     """The last pieces of the texts before, in the order of the texts, and then the new one's."""
     spoken = new.spoken and all(text.spoken for text in others[:CHAIN_MAX])
     mine = new.linked_pieces if spoken else new.odd_pieces
     if not mine:
         return
-    before = mine[0]
+    after = mine[0]
     length = 1
     for other in others:
         theirs = other.linked_pieces if spoken else other.odd_pieces
@@ -139,11 +149,9 @@ def _chains(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
             continue
         length += 1
         if length > 2:
-            for kind in _made([_Join(theirs[-1], before, spoken)], scan):
-                if spoken or kind not in _BY_CHANCE:
-                    yield kind
-        before = theirs[-1] + before
-        if length == CHAIN_MAX or len(before) > PIECE_MAX_CHARACTERS:
+            yield _Join(theirs[-1], after, spoken, chained=True)
+        after = theirs[-1] + after
+        if length == CHAIN_MAX or len(after) > PIECE_MAX_CHARACTERS:
             return
 
 
@@ -167,10 +175,8 @@ def _over_seams(new: Text, others: Sequence[Text], scan: Scan) -> Iterator[str]:
 
 def _made(candidates: Iterable[_Join], scan: Scan) -> Iterator[str]:
     """Kinds that a join makes and neither piece is; the scan of all at once is the quick no."""
-    likely = _bounded(join for join in candidates if join.may_be_secret)
-    if not likely:
-        return
-    kinds = set(scan(_apart(join.whole for join in likely))) - {_CARD}
+    likely = _bounded(candidates)
+    kinds = set(scan(_apart(join.whole for join in likely))) - {_CARD} if likely else set()
     if kinds <= _BY_CHANCE:
         likely = [join for join in likely if kinds and join.no_chance]
     for join in likely:

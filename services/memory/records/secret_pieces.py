@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from services.memory.records.text import visible_form
 
-__all__ = ["PIECE_MAX_CHARACTERS", "Text", "looks_random", "read_text"]
+__all__ = ["PIECE_MAX_CHARACTERS", "Text", "drop_read_texts", "looks_random", "read_text"]
 
 EDGE_CHARACTERS = 2_048
+# The last texts are looked at again with every next one of their principal.
+READ_TEXTS_MAX = 512
 PIECES_MAX = 8
 PIECE_MIN_CHARACTERS = 5
 LETTERS_MIN_CHARACTERS = 10
@@ -109,7 +111,17 @@ def read_text(text: str) -> Text:
     """The text as it can hold a piece: in the form that a reader sees, a long one at its ends."""
     if len(text) > 2 * EDGE_CHARACTERS:
         text = f"{text[:EDGE_CHARACTERS]} {text[-EDGE_CHARACTERS:]}"
+    return _text_of(text)
+
+
+@lru_cache(maxsize=READ_TEXTS_MAX)
+def _text_of(text: str) -> Text:
     return Text(visible_form(text).strip())
+
+
+def drop_read_texts() -> None:
+    """Removes all texts from memory that `read_text` read; Forget and Reset call it."""
+    _text_of.cache_clear()
 
 
 def looks_random(piece: str) -> bool:

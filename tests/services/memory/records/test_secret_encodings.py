@@ -6,7 +6,7 @@ import urllib.parse
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.memory.records.secret_encodings import decoded
@@ -165,6 +165,7 @@ def test_more_look_alikes_pass(text: str) -> None:
     assert find_secrets(text) == ()
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SECRETS), st.lists(st.sampled_from(sorted(DISGUISES)), max_size=2))
 def test_two_disguises_do_not_hide_it_either(secret: str, names: list[str]) -> None:
     text = secret
@@ -175,17 +176,20 @@ def test_two_disguises_do_not_hide_it_either(secret: str, names: list[str]) -> N
         assert find_secrets(text)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_nothing_decodes_to_itself_and_every_text_is_read(text: str) -> None:
     assert text not in set(decoded(text))
     find_secrets(text)
 
 
+@settings(deadline=None)
 @given(st.text(string.hexdigits + " :-\n=_\\xu%&#;", max_size=400))
 def test_half_an_encoding_is_read(text: str) -> None:
     find_secrets(text)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**18 - 1), st.sampled_from(["DE", "FR", "NO", "GB"]))
 def test_an_account_number_is_no_card(body: int, country: str) -> None:
     rest = f"{body:018d}"

@@ -6,7 +6,7 @@ import string
 import uuid
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memqual.v1 import vendor_pb2
@@ -77,6 +77,7 @@ def test_the_other_half_of_a_card_is_found(number: str, prose: tuple[str, str]) 
     assert found(prose[0].format(first), prose[1].format(second), *BETWEEN) == ("card_number",)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(SECRETS.values())), st.data())
 def test_it_is_found_wherever_it_is_cut(secret: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(6, len(secret) - 6))
@@ -195,6 +196,7 @@ HARMLESS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(HARMLESS, min_size=2, max_size=17))
 def test_harmless_numbers_stay_harmless_together(texts: list[str]) -> None:
     *earlier, text = texts
@@ -203,6 +205,7 @@ def test_harmless_numbers_stay_harmless_together(texts: list[str]) -> None:
     assert find_joined(text, earlier, find_secrets) == ()
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=17))
 def test_any_texts_are_read(texts: list[str]) -> None:
     *earlier, text = texts
