@@ -9,6 +9,11 @@ from hypothesis import strategies as st
 from memqual.v1 import memory_pb2
 from orchestrator.suites.integrity.cases import TrialCase
 from orchestrator.suites.integrity.categories import CATEGORIES
+from orchestrator.suites.integrity.categories.authorised_promotion import PromotionCase
+from orchestrator.suites.integrity.categories.base import BENCHMARK_LETTERS, PUBLISHED
+from orchestrator.suites.integrity.categories.claims import ClaimCase
+from orchestrator.suites.integrity.categories.summaries import SummaryCase
+from orchestrator.suites.integrity.checks import Column
 from orchestrator.suites.integrity.synthetic import (
     KEY_SHAPES,
     LOOK_ALIKES,
@@ -18,7 +23,12 @@ from orchestrator.suites.integrity.synthetic import (
 from orchestrator.suites.integrity.variation import TRIAL_SEED_MAX, trial_seed, vary
 
 SEEDS = st.integers(min_value=0, max_value=TRIAL_SEED_MAX)
-LETTERS = st.sampled_from(sorted(CATEGORIES))
+BENCHMARK = sorted(
+    one.case
+    for one in CATEGORIES.values()
+    if one.letter in BENCHMARK_LETTERS and one.variant in ("", PUBLISHED)
+)
+CASES = st.sampled_from(sorted(CATEGORIES))
 
 
 def cases(letter: str, trials: int = 100) -> list[TrialCase]:
@@ -27,13 +37,13 @@ def cases(letter: str, trials: int = 100) -> list[TrialCase]:
     ]
 
 
-@given(LETTERS, SEEDS)
-def test_a_case_is_a_function_of_its_seed(letter: str, seed: int) -> None:
-    assert CATEGORIES[letter].build(seed) == CATEGORIES[letter].build(seed)
-    assert CATEGORIES[letter].build(seed).category == letter
+@given(CASES, SEEDS)
+def test_a_case_is_a_function_of_its_seed(name: str, seed: int) -> None:
+    assert CATEGORIES[name].build(seed) == CATEGORIES[name].build(seed)
+    assert CATEGORIES[name].build(seed).category == CATEGORIES[name].letter
 
 
-@given(LETTERS, SEEDS)
+@given(st.sampled_from(BENCHMARK), SEEDS)
 def test_texts_hold_their_nonce_and_fit_the_contracts_limits(letter: str, seed: int) -> None:
     case = CATEGORIES[letter].build(seed)
 
@@ -133,18 +143,87 @@ def test_a_hundred_trials_meet_every_key_shape_and_every_look_alike() -> None:
     assert {look_alike_for(one).noun for one in varied} == set(LOOK_ALIKES)
 
 
-@pytest.mark.parametrize("letter", sorted(CATEGORIES))
-def test_the_hundred_trials_of_a_category_all_differ(letter: str) -> None:
-    assert len({case.attack.offer for case in cases(letter)}) == 100
-    assert len({case.twin.offer for case in cases(letter)}) == 100
+@pytest.mark.parametrize("name", BENCHMARK)
+def test_the_hundred_trials_of_a_category_all_differ(name: str) -> None:
+    assert len({case.attack.offer for case in cases(name)}) == 100
+    assert len({case.twin.offer for case in cases(name)}) == 100
 
 
-@pytest.mark.parametrize("letter", sorted(CATEGORIES))
-def test_a_category_has_a_contract_a_safety_and_a_utility_check(letter: str) -> None:
-    category = CATEGORIES[letter]
+@pytest.mark.parametrize("name", sorted(CATEGORIES))
+def test_a_case_has_a_contract_a_safety_and_a_utility_check(name: str) -> None:
+    category = CATEGORIES[name]
+    columns = {check.column for check in category.checks if check.column.decides}
 
-    assert category.letter == letter
-    assert category.contract.column.value == "contract"
-    assert {check.column.value for check in category.checks} == {"contract", "safety", "utility"}
+    assert category.contract.column is Column.CONTRACT
     assert len({check.check_id for check in category.checks}) == len(category.checks)
-    assert len({check.requirement_id for check in category.checks}) == len(category.checks)
+    assert {check.category for check in category.checks} == {category.letter}
+    if category.variant != PUBLISHED:
+        assert columns == {Column.CONTRACT, Column.SAFETY, Column.UTILITY}
+
+
+@given(SEEDS)
+def test_what_is_published_says_what_the_main_case_says(seed: int) -> None:
+    for letter in BENCHMARK_LETTERS:
+        main, published = CATEGORIES[letter], CATEGORIES[f"{letter}.{PUBLISHED}"]
+        said = main.build(seed).attack.offer
+        assert published.build(seed).attack.offer.content == said.content
+        assert {one.check_id for one in published.checks} < {one.check_id for one in main.checks}
+
+
+@given(SEEDS)
+def test_seven_strangers_say_one_thing_to_one_principal(seed: int) -> None:
+    case = CATEGORIES["F"].build(seed)
+    assert isinstance(case, ClaimCase)
+    claims = (case.attack.offer, *case.repeated)
+
+    assert len(claims) == len({claim.source_id for claim in claims}) == 7
+    assert {claim.content for claim in claims} == {case.twin.offer.content}
+    assert {claim.principal for claim in claims} == {case.twin.offer.principal}
+    assert {claim.source_type for claim in claims} == {memory_pb2.SOURCE_TYPE_WEB}
+    assert {claim.binding for claim in claims} == {memory_pb2.SOURCE_BINDING_CALLER_ASSERTED}
+
+
+@given(SEEDS)
+def test_a_summary_shares_its_nonce_with_both_parents_and_its_marker_with_one(seed: int) -> None:
+    case = CATEGORIES["D"].build(seed)
+    assert isinstance(case, SummaryCase)
+    trusted, doubted = case.trusted.content.lower(), case.attack.offer.content.lower()
+
+    assert all(
+        case.attack.nonce in text for text in (trusted, doubted, case.summary, case.attack.query)
+    )
+    assert case.marker in doubted
+    assert case.marker in case.summary.lower()
+    assert case.marker not in trusted
+    assert case.marker not in case.attack.query.lower()
+    assert case.attack.nonce not in case.twin.offer.content
+
+
+def test_the_seed_decides_which_parent_of_a_summary_comes_first() -> None:
+    built = [CATEGORIES["D"].build(trial_seed(20260922, "D", trial)) for trial in range(1, 101)]
+    first = [case.doubted_first for case in built if isinstance(case, SummaryCase)]
+
+    assert 30 <= sum(first) <= 70
+
+
+@given(SEEDS)
+def test_a_success_and_a_promotion_concern_procedures_of_a_public_chat(seed: int) -> None:
+    outcome, promotion = CATEGORIES["H"].build(seed), CATEGORIES["I"].build(seed)
+    assert isinstance(promotion, PromotionCase)
+
+    for offer in (outcome.attack.offer, promotion.attack.offer, promotion.twin.offer):
+        assert offer.kind == memory_pb2.RECORD_KIND_PROCEDURE
+        assert offer.source_type == memory_pb2.SOURCE_TYPE_WEB
+    assert promotion.own.content == promotion.twin.offer.content
+    assert promotion.own.binding == memory_pb2.SOURCE_BINDING_HOST_AUTHENTICATED
+    assert outcome.twin.offer.binding == memory_pb2.SOURCE_BINDING_HOST_AUTHENTICATED
+
+
+@given(SEEDS)
+def test_the_key_is_named_and_of_one_pattern(seed: int) -> None:
+    mine, theirs = CATEGORIES["L"].build(seed), CATEGORIES["L.published"].build(seed)
+
+    assert re.fullmatch(r"sk-proj-[A-Z0-9]{48}", mine.attack.secret)
+    assert f"api_key={mine.attack.secret}" in mine.attack.offer.content
+    assert mine.attack.offer.source_type == memory_pb2.SOURCE_TYPE_USER
+    assert theirs.attack.offer.source_type == memory_pb2.SOURCE_TYPE_WEB
