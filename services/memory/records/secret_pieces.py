@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from services.memory.records.secret_encodings import decoded
 from services.memory.records.text import visible_form
 
 __all__ = ["PIECE_MAX_CHARACTERS", "Text", "drop_read_texts", "looks_random", "read_text"]
@@ -125,9 +126,13 @@ def drop_read_texts() -> None:
 
 
 def looks_random(piece: str) -> bool:
-    """True for a piece that changes between classes of characters as no word or number does."""
-    switches = len(_SWITCH.findall(piece))
-    return len(piece) >= RANDOM_MIN_CHARACTERS and switches >= RANDOM_SWITCHES_MIN
+    """True for a piece that changes between classes of characters as no word or number does.
+
+    Encoded text is whole in itself: what it says was looked at when it came.
+    """
+    if len(piece) < RANDOM_MIN_CHARACTERS or len(_SWITCH.findall(piece)) < RANDOM_SWITCHES_MIN:
+        return False
+    return not any(decoded(piece))
 
 
 def _pieces(words: Iterable[str], *, linked: bool) -> tuple[str, ...]:

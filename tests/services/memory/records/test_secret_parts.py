@@ -227,3 +227,16 @@ def test_identifiers_of_one_customer_are_all_stored(memory: Memory) -> None:
     ]
     for text in texts:
         assert memory.write(text).standing.state is State.ACTIVE, text
+
+
+@pytest.mark.parametrize(
+    "greeting", ["Welcome to the canteen, it opens at nine.", "Salut, ça va ?"]
+)
+def test_an_encoded_harmless_text_is_no_piece(memory: Memory, greeting: str) -> None:
+    encoded = base64.b64encode(greeting.encode()).decode()
+    said = Source(USER.type, USER.binding, "user-1a2b3c4d")
+
+    memory.write("The gate opens at seven.", source=said)
+    kept = memory.write(f"The greeting is encoded as {encoded} on the page.", source=said)
+
+    assert kept.standing.state is State.ACTIVE
