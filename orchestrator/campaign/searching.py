@@ -175,7 +175,7 @@ class _Memory:
         Raises:
             StackError: The memory does not serve MemoryService, or not its Write.
         """
-        self.subject.probe(f"search-{self.run_id}-served")
+        self.searching().probe()
         if not self.subject.serves("Write"):
             raise StackError(
                 f"{self.name} serves no MemoryService.Write: there is nothing to search.",

@@ -11,13 +11,12 @@ import grpc
 from google.protobuf.message import Message
 
 from memqual.v1 import memory_pb2, memory_pb2_grpc
-from orchestrator.errors import StackError
 from orchestrator.suites.integrity.calls import OK, UNIMPLEMENTED, method_of
 from orchestrator.suites.integrity.declared import Declared
 from orchestrator.suites.integrity.search.moves import ViolationKind
 from orchestrator.suites.integrity.search.signing import Signers
 
-__all__ = ["OPEN", "Outcome", "Subject"]
+__all__ = ["OPEN", "MemoryGone", "Outcome", "Subject"]
 
 OPEN = "OPEN"
 """Status of a call of which nobody knows what it did."""
@@ -29,6 +28,10 @@ _OPEN_IN_A_ROW_MAX = 20
 _CALLS_AT_ONCE = 8
 
 _Response = TypeVar("_Response", bound=Message)
+
+
+class MemoryGone(BaseException):
+    """The memory does not answer any more. No Exception: it must end Hypothesis's run, too."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class Subject:
             method may be unimplemented for some requests and not for others.
         statuses: How often each status was answered, over all methods.
         muted: Rules whose breach is known already, and which are not looked at any more.
+        gone: Set once the memory does not answer any more.
     """
 
     stub: memory_pb2_grpc.MemoryServiceStub
@@ -78,6 +82,7 @@ class Subject:
     unserved: set[str] = field(default_factory=set)
     statuses: Counter[str] = field(default_factory=Counter)
     muted: set[ViolationKind] = field(default_factory=set)
+    gone: MemoryGone | None = None
     _open_in_a_row: int = 0
 
     @property
@@ -93,7 +98,7 @@ class Subject:
         """Make one call.
 
         Raises:
-            StackError: The memory has not answered for 20 calls in a row.
+            MemoryGone: The memory has not answered for 20 calls in a row.
         """
         method = self._method(request)
         return self._outcome(request, lambda: method(request, timeout=self.seconds))
@@ -102,7 +107,7 @@ class Subject:
         """Make calls that change nothing, some at a time; answers are in the order of requests.
 
         Raises:
-            StackError: As `call`.
+            MemoryGone: As `call`.
         """
         outcomes = []
         for start in range(0, len(requests), _CALLS_AT_ONCE):
@@ -116,7 +121,7 @@ class Subject:
         """Find out what is not served, by one harmless request to each method.
 
         Raises:
-            StackError: As `call`.
+            MemoryGone: As `call`.
         """
         for request in _harmless(memory_pb2.Scope(namespace=namespace, principal="probe")):
             if self.call(request).status == UNIMPLEMENTED:
@@ -142,11 +147,11 @@ class Subject:
             return Outcome(status)
         self._open_in_a_row += 1
         if self._open_in_a_row >= _OPEN_IN_A_ROW_MAX:
-            raise StackError(
+            self.gone = MemoryGone(
                 f"The memory has not answered {_OPEN_IN_A_ROW_MAX} calls in a row; the last, "
-                f"{method}, ended with {status}: {details[:200]}",
-                next_step="See the memory's log in the run folder; it ended, hangs or was killed.",
+                f"{method}, ended with {status}: {details[:200]}"
             )
+            raise self.gone
         return Outcome(OPEN)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -13,7 +14,8 @@ from hypothesis.errors import HypothesisException
 from hypothesis.stateful import get_state_machine_test
 from pydantic import TypeAdapter
 
-from orchestrator.suites.integrity.search.calling import Subject
+from orchestrator.errors import StackError
+from orchestrator.suites.integrity.search.calling import MemoryGone, Subject
 from orchestrator.suites.integrity.search.machine import STEPS, Adversary
 from orchestrator.suites.integrity.search.moves import (
     Case,
@@ -29,7 +31,7 @@ from orchestrator.suites.integrity.variation import Role, nonce_for, trial_seed,
 
 __all__ = ["Bounds", "Search", "SearchResult"]
 
-_HYPOTHESIS_SHRINKS_MAX = 80
+_HYPOTHESIS_SHRINKS_MAX = 12
 _HYPOTHESIS_SHRINK_SECONDS = 20.0
 _TRIES_MAX = 400
 _TRY_SECONDS = 60.0
@@ -138,13 +140,9 @@ class Search:
         """
         began = time.monotonic()
         self._bounds, self._ends = bounds, began + bounds.seconds
-        self._subject.probe(f"search-{self._token}-probe")
-        while not self._over():
-            self._round(trial_seed(self._seed, "search-round", len(self._cases)))
-            if self._shortest is None:
-                break
-            self._keep(self._shortest)
-            self._shortest = None
+        self.probe()
+        with _memory_answers():
+            self._search()
         return SearchResult(
             sequences=self._sequences,
             calls=self._subject.calls,
@@ -154,6 +152,23 @@ class Search:
             cases=tuple(self._cases),
         )
 
+    def probe(self) -> None:
+        """Find out what the memory does not serve.
+
+        Raises:
+            StackError: It does not answer.
+        """
+        with _memory_answers():
+            self._subject.probe(f"search-{self._token}-probe")
+
+    def _search(self) -> None:
+        while not self._over():
+            self._round(trial_seed(self._seed, "search-round", len(self._cases)))
+            if self._shortest is None:
+                break
+            self._keep(self._shortest)
+            self._shortest = None
+
     def play(
         self, statements: Sequence[Statement], moves: Sequence[Move]
     ) -> tuple[Player, Violation | None]:
@@ -161,7 +176,16 @@ class Search:
 
         Returns:
             The playing as it ended, and the first rule that was broken.
+
+        Raises:
+            StackError: The memory does not answer any more.
         """
+        with _memory_answers():
+            return self._play(statements, moves, survey=True)
+
+    def _play(
+        self, statements: Sequence[Statement], moves: Sequence[Move], *, survey: bool
+    ) -> tuple[Player, Violation | None]:
         number = self._next_playing()
         fresh = _renamed(statements, moves, number)
         player = Player(self._subject, self._namespace(number))
@@ -169,7 +193,8 @@ class Search:
         try:
             for move in fresh[1]:
                 player.play(move)
-            player.survey()
+            if survey:
+                player.survey()
         except Found as found:
             return player, found.violation
         return player, None
@@ -191,13 +216,15 @@ class Search:
         test = seed(round_seed)(get_state_machine_test(self._machine, settings=chosen))  # type: ignore[arg-type] # any callable that returns a machine will do
         try:
             test()
-        except _Over:
-            return
+        except (_Over, MemoryGone):
+            pass
         except (Found, HypothesisException, BaseExceptionGroup):
             # What was found was kept when it was seen; Hypothesis's own account adds nothing, and
             # that it was left, or that a memory answers differently each time, is no news.
-            if self._shortest is None and not self._left:
+            if self._shortest is None and not self._left and self._subject.gone is None:
                 raise
+        if self._subject.gone is not None:
+            raise self._subject.gone
 
     def _machine(self) -> Adversary:
         """A machine for the next sequence; ends the round when a bound is reached."""
@@ -240,13 +267,15 @@ class Search:
     def _keep(self, trace: _Trace) -> None:
         """Make a find as short as it can be, and keep it as a case."""
         kind = trace.violation.kind
+        # Most finds show at once; then there is no need to look at everything at each try's end.
+        late = not self._breaks(trace.statements, trace.moves, kind, survey=False)
         short = shortest(
             trace.moves,
-            lambda moves: self._breaks(trace.statements, moves, kind),
+            lambda moves: self._breaks(trace.statements, moves, kind, survey=late),
             tries_max=_TRIES_MAX,
             seconds=_TRY_SECONDS,
         )
-        player, violation = self.play(trace.statements, short)
+        player, violation = self._play(trace.statements, short, survey=True)
         if violation is not None and violation.kind is kind:
             trace = _Trace(
                 sequence=trace.sequence,
@@ -272,9 +301,14 @@ class Search:
         _log.info("search_case", rule=kind.value, moves=len(trace.moves), tries=self._playings)
 
     def _breaks(
-        self, statements: Sequence[Statement], moves: Sequence[Move], kind: ViolationKind
+        self,
+        statements: Sequence[Statement],
+        moves: Sequence[Move],
+        kind: ViolationKind,
+        *,
+        survey: bool,
     ) -> bool:
-        _, violation = self.play(statements, moves)
+        _, violation = self._play(statements, moves, survey=survey)
         return violation is not None and violation.kind is kind
 
     def _over(self) -> bool:
@@ -292,6 +326,18 @@ class Search:
 
     def _namespace(self, number: int) -> str:
         return f"search-{self._token}-{self._playings}-{number:08x}"
+
+
+@contextmanager
+def _memory_answers() -> Iterator[None]:
+    """Makes a memory that is gone an error that says what to do."""
+    try:
+        yield
+    except MemoryGone as gone:
+        raise StackError(
+            f"{gone}.",
+            next_step="See the memory's log in the run folder; it ended, hangs or was killed.",
+        ) from gone
 
 
 def _renamed(

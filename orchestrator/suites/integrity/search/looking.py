@@ -24,6 +24,7 @@ __all__ = ["HITS_MAX", "Looker"]
 
 HITS_MAX = 50
 _VIEWERS_MAX = 8
+_FOREIGN_MAX = 4
 _ELSEWHERE = "elsewhere"
 
 
@@ -132,6 +133,9 @@ class Looker:
         for known in self._model.records.values():
             if not known.record_id.startswith("("):
                 asked.update(dict.fromkeys((circle, known.record_id) for circle in known.circles))
+        latest = [record_id for _, record_id in asked][-_FOREIGN_MAX:]
+        somebody = Circle(principal=_ELSEWHERE)
+        asked.update(dict.fromkeys((somebody, record_id) for record_id in latest))
         views = [
             _View(viewer, Place.INSPECT, self._record(viewer, record_id))
             for viewer, record_id in asked

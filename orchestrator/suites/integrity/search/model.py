@@ -165,13 +165,12 @@ class Model:
             known.out, known.spoken_at = None, move
 
     def retire(self, record_id: str, out: Out, move: int) -> None:
-        """The memory says that a record was taken out; Quarantine and Forget reach descendants."""
+        """The memory says that a record was taken out; what was made out of it goes with it."""
         for known in self._known([record_id]):
             known.out, known.out_at = out, move
-        if out in (Out.QUARANTINED, Out.FORGOTTEN):
-            for known in self._known(self.descendants(record_id)):
-                if known.out is not Out.FORGOTTEN:
-                    known.out, known.out_at = Out.QUARANTINED, move
+        for known in self._known(self.descendants(record_id)):
+            if known.out is None:
+                known.out, known.out_at = Out.QUARANTINED, move
 
     def descendants(self, record_id: str) -> list[str]:
         """Ids of what was made out of a record, as far as the memory declares to know it."""

@@ -158,7 +158,8 @@ class Oracle:
         self, viewer: Circle, shown: Shown, known: Known | None, nonces: Sequence[str]
     ) -> Breach | None:
         if shown.place is Place.INSPECT:
-            return None
+            # Whoever knows an id may look within his principal; nobody may beyond.
+            viewer = Circle(principal=viewer.principal)
         owners = [self._model.offered.get(nonce, set()) for nonce in nonces]
         if known is not None:
             owners.append(known.circles)

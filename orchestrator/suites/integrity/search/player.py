@@ -105,7 +105,7 @@ class Player:
 
         Raises:
             Found: A rule was broken.
-            StackError: The memory does not answer any more.
+            MemoryGone: The memory does not answer any more.
         """
         self.moves.append(move)
         self.answers.append(OPEN)
@@ -126,7 +126,7 @@ class Player:
 
         Raises:
             Found: A rule was broken.
-            StackError: The memory does not answer any more.
+            MemoryGone: The memory does not answer any more.
         """
         for move in self.moves:
             if not isinstance(move, Restart):
@@ -306,7 +306,7 @@ class Player:
         ids = self._of(move.records)
         if ids is None or len(set(ids)) < len(ids):
             return SKIPPED
-        return self._reviews.ask(move, ids)
+        return self._reviews.ask(move, ids, len(self.moves) - 1)
 
     def _decide(self, move: Decide) -> str:
         answered = self._reviews.decide(move)

@@ -13,6 +13,9 @@ from orchestrator.suites.integrity.search.oracle import Breach
 
 __all__ = ["Answered", "Reviews"]
 
+# What was quarantined since may be what the reviewer was asked to decide about.
+_CHANGED = (Out.ARCHIVED, Out.SUPERSEDED, Out.FORGOTTEN)
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -34,6 +37,7 @@ class _Asked:
     challenge: common_pb2.Challenge
     circle: Circle
     record_ids: tuple[str, ...]
+    at: int
 
 
 class Reviews:
@@ -61,8 +65,8 @@ class Reviews:
         asked = self._asked.get(name)
         return asked.record_ids if asked is not None else ()
 
-    def ask(self, move: Ask, record_ids: Sequence[str]) -> str:
-        """Ask for a challenge over these records; returns what came of it, in a word."""
+    def ask(self, move: Ask, record_ids: Sequence[str], at: int) -> str:
+        """Ask for a challenge over these records, as move number `at`; what came of it."""
         request = memory_pb2.RequestReviewRequest(
             scope=move.circle.scope(self._namespace), record_ids=record_ids, action=move.action
         )
@@ -79,7 +83,7 @@ class Reviews:
         if not right:
             # No reviewer signs what was not asked for; the categories score the challenge itself.
             return "odd challenge"
-        self._asked[move.makes] = _Asked(challenge, move.circle, tuple(record_ids))
+        self._asked[move.makes] = _Asked(challenge, move.circle, tuple(record_ids), at)
         return outcome.status
 
     def decide(self, move: Decide) -> Answered | None:
@@ -126,7 +130,7 @@ class Reviews:
             return "it came from another scope than the request"
         if asked.challenge.challenge_id in self._used:
             return "the challenge had been decided"
-        known = [self._model.records.get(one) for one in asked.record_ids]
-        if any(one is not None and one.out is Out.FORGOTTEN for one in known):
-            return "a record had been forgotten"
+        for known in map(self._model.records.get, asked.record_ids):
+            if known is not None and known.out in _CHANGED and known.out_at > asked.at:
+                return f"a record was {known.out.name.lower()} since the challenge was issued"
         return ""

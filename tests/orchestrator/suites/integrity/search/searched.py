@@ -28,36 +28,73 @@ def with_policy(policy: Policy) -> Factory:
     return lambda database, keys: create(database, keys, policy)
 
 
+class _Served:
+    """A memory on a port of this machine that can be started anew on its file."""
+
+    def __init__(self, settings: MemorySettings, factory: Factory) -> None:
+        self._settings = settings
+        self._factory = factory
+        self.port = 0
+        self._start()
+
+    def restart(self) -> None:
+        """End it and start it again on the same file and port."""
+        self.stop()
+        self._start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._running.stop()
+        self._process.close()
+
+    def _start(self) -> None:
+        self._process = build(self._settings, Composition(records=self._factory))
+        self._running = server.start(
+            listen=f"127.0.0.1:{self.port}",
+            registrars=self._process.registrars,
+            service_names=self._process.service_names,
+        )
+        self.port = self._running.port
+
+
 @contextmanager
-def searched(folder: Path, factory: Factory) -> Iterator[Subject]:
-    """A memory on a port of this machine, ready to be searched."""
+def searched(folder: Path, factory: Factory, *, restarts: bool = False) -> Iterator[Subject]:
+    """A memory, ready to be searched."""
     reviewer = Reviewer.generate()
     keys = folder / "keys.json"
     keys.write_text(reviewer.public_keys_json())
     settings = MemorySettings(database_path=folder / "memory.db", reviewer_keys_path=keys)
-    process = build(settings, Composition(records=factory))
-    running = server.start(
-        listen="127.0.0.1:0", registrars=process.registrars, service_names=process.service_names
-    )
+    served = _Served(settings, factory)
     try:
-        with open_channel(f"127.0.0.1:{running.port}") as channel:
+        with open_channel(f"127.0.0.1:{served.port}") as channel:
             vendor = vendor_pb2_grpc.VendorServiceStub(channel)
+
+            def restart() -> None:
+                served.restart()
+                vendor.Now(vendor_pb2.NowRequest(), timeout=CALL_SECONDS, wait_for_ready=True)
+
             describe = vendor.Describe(vendor_pb2.DescribeRequest(), timeout=CALL_SECONDS)
             yield Subject(
                 stub=memory_pb2_grpc.MemoryServiceStub(channel),
                 declared=Declared.of(describe),
                 signers=Signers(reviewer),
                 seconds=CALL_SECONDS,
+                restart=restart if restarts else None,
             )
     finally:
-        running.stop()
-        process.close()
+        served.stop()
 
 
 def search(
-    folder: Path, factory: Factory, *, seed: int, sequences: int, cases: int = 1
+    folder: Path,
+    factory: Factory,
+    *,
+    seed: int,
+    sequences: int,
+    cases: int = 1,
+    restarts: bool = False,
 ) -> SearchResult:
     """Search a memory without a bound in time: a slow machine searches as well as a fast one."""
-    with searched(folder, factory) as subject:
+    with searched(folder, factory, restarts=restarts) as subject:
         bounds = Bounds(sequences=sequences, seconds=3_600.0, cases=cases)
         return Search(subject, seed=seed, token="test").run(bounds)

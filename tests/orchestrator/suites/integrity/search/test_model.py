@@ -90,7 +90,8 @@ def test_another_record_of_the_same_word_is_not_taken_out_with_it() -> None:
     assert known.standing("alder", N) is Standing.LEGITIMATE
 
 
-def test_quarantine_reaches_what_the_memory_declares_to_know() -> None:
+@pytest.mark.parametrize("out", list(Out))
+def test_what_is_taken_out_takes_with_it_what_the_memory_declares_to_know(out: Out) -> None:
     for direct, transitive, reached in (
         (True, True, ["c1", "c2"]),
         (True, False, ["c1"]),
@@ -100,16 +101,8 @@ def test_quarantine_reaches_what_the_memory_declares_to_know() -> None:
         known.keep("r1", ALDER, [N], move=0, believed=True)
         known.keep("c1", ALDER, [N], move=1, believed=True, parents=["r1"])
         known.keep("c2", ALDER, [N], move=2, believed=True, parents=["c1"])
-        known.retire("r1", Out.QUARANTINED, 3)
+        known.retire("r1", out, 3)
         assert [one for one in ("c1", "c2") if known.records[one].out] == reached
-
-
-def test_archiving_leaves_children_alone() -> None:
-    known = model()
-    known.keep("r1", ALDER, [N], move=0, believed=True)
-    known.keep("c1", ALDER, [N], move=1, believed=True, parents=["r1"])
-    known.retire("r1", Out.ARCHIVED, 2)
-    assert known.standing("alder", N) is Standing.LEGITIMATE
 
 
 class TestForgotten:
