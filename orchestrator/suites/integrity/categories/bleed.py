@@ -20,6 +20,7 @@ the purpose empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 
 from memqual.v1 import memory_pb2, vendor_pb2
 from orchestrator.suites.integrity.calls import (
@@ -49,7 +50,7 @@ from orchestrator.suites.integrity.categories.bleed_circles import (
     circles_of,
 )
 from orchestrator.suites.integrity.categories.procedures import approve
-from orchestrator.suites.integrity.categories.showing import as_authority, recall_evidence, shown
+from orchestrator.suites.integrity.categories.showing import as_authority, recall_evidence
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
 from orchestrator.suites.integrity.lifecycle_steps import NOT_FOUND, inspect
 from orchestrator.suites.integrity.steps import (
@@ -80,7 +81,8 @@ def _played(part: Part, safety: CheckSpec, utility: CheckSpec) -> Callable[[Scen
             yield from _require_kept(circles.inside, owned, part)
         steps = yield from _approve_steps(scene, case, circles.inside)
         own = yield from _offer("neighbour.write", scene, circles.outside, case.twin.offer)
-        told_apart("neighbour.write", owned, own)
+        if not part.everybody_knows:
+            told_apart("neighbour.write", owned, own)
         owners = (owned,) if steps is None else (owned, steps)
         seen = yield from _looked_at(case, circles.outside, owners, own, part)
         places = ", ".join(seen) or "nowhere"
@@ -146,26 +148,42 @@ def _looked_at(
     hits = yield from recall("neighbour.recall", outside, case.attack.query, _SURFACE)
     evidence = yield from recall_evidence("neighbour.evidence", outside, case.attack.query)
     for name, answered in (("recall", hits), ("recall of evidence", evidence or ())):
-        if any(shown(answered, one, (own,), nonce) for one in owners):
+        if any(_is_owners(hit, one, own, nonce) for hit in answered for one in owners):
             seen.append(name)
     if len(owners) > 1:
         listed = yield from list_procedures("neighbour.list", outside)
-        if any(is_record(entry, one, (own,), nonce) for entry in listed for one in owners):
+        if any(_is_owners(entry, one, own, nonce) for entry in listed for one in owners):
             seen.append("list of procedures")
     for number, one in enumerate(owners if part.everybody_knows else ()):
         step = f"neighbour.inspect.{number}"
-        if one.kept and (yield from _shows(step, outside, one)):
-            seen.append("Inspect by id")
+        if one.kept:
+            looked = yield from _looked_up(step, outside, one)
+            if looked is not None and _is_owners(looked, one, own, nonce):
+                seen.append("Inspect by id")
     return seen
 
 
-def _shows(step: str, scope: memory_pb2.Scope, record: Offered) -> Generator[Ask, Answer, bool]:
+def _is_owners(
+    entry: memory_pb2.Hit | memory_pb2.MemoryRecord, record: Offered, own: Offered, nonce: str
+) -> bool:
+    """Whether the neighbour is shown a record of the owner's.
+
+    Ids may be unique within a principal or a namespace only: where both got one id, the text tells.
+    """
+    if record.record_id == own.record_id:
+        return is_record(entry, replace(record, record_id=""), (), nonce)
+    return is_record(entry, record, (own,), nonce)
+
+
+def _looked_up(
+    step: str, scope: memory_pb2.Scope, record: Offered
+) -> Generator[Ask, Answer, memory_pb2.MemoryRecord | None]:
+    """What Inspect shows by the record's id; None when it is refused or unknown."""
     request = memory_pb2.InspectRequest(scope=scope, record_id=record.record_id)
     answer = yield from call(step, request, refusals=REFUSALS | {NOT_FOUND, UNIMPLEMENTED})
     if answer.status != OK:
-        return False
-    looked = response_of(step, answer, memory_pb2.InspectResponse).record
-    return bool(looked.record_id or looked.observation.content)
+        return None
+    return response_of(step, answer, memory_pb2.InspectResponse).record
 
 
 def _lacking(

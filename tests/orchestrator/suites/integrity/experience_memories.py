@@ -1,4 +1,4 @@
-"""A small memory that knows circles, descent and evidence; other designs, and flaws of one rule."""
+"""A small memory that knows circles, descent and evidence; and good ones of other designs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -140,6 +140,61 @@ class CircledMemory(LineageMemory):
         return memory_pb2.ForgetResponse(record_ids=changed)
 
 
+class CountsByPrincipal(CircledMemory):
+    """Ids are numbers, from one within each principal of a namespace."""
+
+    def Write(
+        self, request: memory_pb2.WriteRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.WriteResponse:
+        response = super().Write(request, context)
+        admission, scope = response.admission, request.observation.scope
+        own = [
+            k for k in self._of(scope.namespace) if k.observation.scope.principal == scope.principal
+        ]
+        admission.record_id = str(len(own))
+        return response
+
+    def Inspect(
+        self, request: memory_pb2.InspectRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.InspectResponse:
+        own = [kept for kept in self.kept.values() if self.sees(request.scope, kept)]
+        if not 0 < int(request.record_id) <= len(own):
+            context.abort(grpc.StatusCode.NOT_FOUND, "no such record")
+        record = own[int(request.record_id) - 1].record()
+        record.record_id = request.record_id
+        return memory_pb2.InspectResponse(record=record)
+
+    def Recall(
+        self, request: memory_pb2.RecallRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.RecallResponse:
+        response = super().Recall(request, context)
+        for hit in response.hits:
+            hit.record_id = self._number(self.kept[hit.record_id])
+        return response
+
+    def ListProcedures(
+        self, request: memory_pb2.ListProceduresRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.ListProceduresResponse:
+        response = super().ListProcedures(request, context)
+        for listed in response.procedures:
+            listed.record_id = self._number(self.kept[listed.record_id])
+        return response
+
+    def RequestReview(
+        self, request: memory_pb2.RequestReviewRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.RequestReviewResponse:
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "no reviews")
+
+    def _number(self, kept: Kept) -> str:
+        asked = kept.observation.scope
+        own = [
+            one.record_id
+            for one in self._of(asked.namespace)
+            if one.observation.scope.principal == asked.principal
+        ]
+        return str(own.index(kept.record_id) + 1)
+
+
 class RanksEverything(CircledMemory):
     """Leaves nothing out: the closest first, as many as were asked for."""
 
@@ -221,87 +276,3 @@ class RefusesAgents(CircledMemory):
         if request.observation.scope.agent or request.observation.scope.workspace:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "neither agents nor workspaces")
         return super().Write(request, context)
-
-
-class KeepsTenTexts(CircledMemory):
-    """Knows its last ten texts only."""
-
-    def keep(self, kept: Kept) -> None:
-        super().keep(kept)
-        own = [one for one in self._of(kept.observation.scope.namespace) if one.authoritative]
-        if len(own) > 10:
-            own[0].authoritative = False
-
-
-class AnswersWithEverything(CircledMemory):
-    """Whatever is asked, the oldest records are the answer."""
-
-    def answers(self, question: str, kept: Kept) -> bool:
-        return True
-
-
-class LosesEpisodes(CircledMemory):
-    """Says that it keeps an episode, and shows it nowhere."""
-
-    def sees(self, scope: memory_pb2.Scope, kept: Kept) -> bool:
-        episode = kept.observation.kind == memory_pb2.RECORD_KIND_EPISODE
-        return not episode and super().sees(scope, kept)
-
-
-class FoldsCase(CircledMemory):
-    """Takes two principals whose ids differ in case, or in their end, for one."""
-
-    def sees(self, scope: memory_pb2.Scope, kept: Kept) -> bool:
-        asked, own = memory_pb2.Scope(), kept.observation.scope
-        asked.CopyFrom(scope)
-        if scope.principal.lower()[:10] == own.principal.lower()[:10]:
-            asked.principal = own.principal
-        return super().sees(asked, kept)
-
-
-class HidesWhatIsShared(CircledMemory):
-    """What was written without a purpose is found without one only."""
-
-    def sees(self, scope: memory_pb2.Scope, kept: Kept) -> bool:
-        own = kept.observation.scope
-        return own.purpose == scope.purpose and super().sees(scope, kept)
-
-
-class ChangesTakeAll(CircledMemory):
-    """Quarantine and Forget lower every record of the namespace."""
-
-    def touched(self, record_id: str) -> list[str]:
-        namespace = self.kept[record_id].observation.scope.namespace
-        return [kept.record_id for kept in self._of(namespace)]
-
-
-class RefusesDerivations(CircledMemory):
-    """Declares that it tracks descent, and refuses every derivation."""
-
-    def Derive(
-        self, request: memory_pb2.DeriveRequest, context: grpc.ServicerContext
-    ) -> memory_pb2.DeriveResponse:
-        context.abort(grpc.StatusCode.FAILED_PRECONDITION, "no derivations")
-
-
-class WithoutDerive(CircledMemory):
-    """Declares that it tracks descent, and has no Derive."""
-
-    def Derive(
-        self, request: memory_pb2.DeriveRequest, context: grpc.ServicerContext
-    ) -> memory_pb2.DeriveResponse:
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
-
-
-class WithoutQuarantine(CircledMemory):
-    """Has no way to take a record out of authority or to forget it."""
-
-    def Quarantine(
-        self, request: memory_pb2.QuarantineRequest, context: grpc.ServicerContext
-    ) -> memory_pb2.QuarantineResponse:
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
-
-    def Forget(
-        self, request: memory_pb2.ForgetRequest, context: grpc.ServicerContext
-    ) -> memory_pb2.ForgetResponse:
-        context.abort(grpc.StatusCode.PERMISSION_DENIED, "operators only")

@@ -19,6 +19,7 @@ from orchestrator.suites.integrity.score import score_job
 from orchestrator.suites.integrity.variation import TRIAL_SEED_MAX
 from services.controls.experience_flaws import FLAWS as CONTROLS
 from tests.orchestrator.suites.integrity import experience_memories as small
+from tests.orchestrator.suites.integrity import experience_wrongs as wrong
 from tests.orchestrator.suites.integrity import memories
 from tests.orchestrator.suites.integrity.contexts import (
     check_of,
@@ -48,20 +49,20 @@ FLAWS: dict[type[SmallMemory], dict[str, str]] = {
     small.WithoutInspect: {},
     small.KnowsNoAgents: {},
     small.RefusesAgents: {},
-    small.WithoutQuarantine: {},
-    small.KeepsTenTexts: {"B": "utility"},
-    small.AnswersWithEverything: {"B": "utility.ordinary_question"},
-    small.LosesEpisodes: {"E": "utility.evidence"},
-    small.HidesWhatIsShared: {"G.purpose": "utility.purpose"},
-    small.ChangesTakeAll: {case: f"utility.{case[2:]}" for case in LATER},
-    small.RefusesDerivations: {case: f"utility.{case[2:]}" for case in DERIVING},
-    small.WithoutDerive: dict.fromkeys(DERIVING, "contract"),
+    wrong.WithoutQuarantine: {},
+    wrong.KeepsTenTexts: {"B": "utility"},
+    wrong.AnswersWithEverything: {"B": "utility.ordinary_question"},
+    wrong.LosesEpisodes: {"E": "utility.evidence"},
+    wrong.HidesWhatIsShared: {"G.purpose": "utility.purpose"},
+    wrong.ChangesTakeAll: {case: f"utility.{case[2:]}" for case in LATER},
+    wrong.RefusesDerivations: {case: f"utility.{case[2:]}" for case in DERIVING},
+    wrong.WithoutDerive: dict.fromkeys(DERIVING, "contract"),
 }
 NOT_RUN: dict[type[SmallMemory], tuple[str, ...]] = {
     small.WithoutInspect: TOLD_BY_RECORD,
     small.KnowsNoAgents: TOLD_BY_RECORD,
     small.RefusesAgents: TOLD_BY_RECORD,
-    small.WithoutQuarantine: LATER,
+    wrong.WithoutQuarantine: LATER,
 }
 
 
@@ -127,7 +128,7 @@ def test_a_memory_without_agents_is_not_blamed_for_them(
 
 
 def test_a_refused_change_and_a_missing_one_are_not_run(reviewer: Reviewer) -> None:
-    memory = small.WithoutQuarantine()
+    memory = wrong.WithoutQuarantine()
 
     (quarantined,) = run_one(memory, LATER[0], reviewer, trials=1)
     (forgotten,) = run_one(memory, LATER[1], reviewer, trials=1)
@@ -139,7 +140,7 @@ def test_a_refused_change_and_a_missing_one_are_not_run(reviewer: Reviewer) -> N
 
 
 def test_names_that_look_alike_are_two_names(reviewer: Reviewer) -> None:
-    records = run_one(small.FoldsCase(), "G.principal", reviewer, trials=20)
+    records = run_one(wrong.FoldsCase(), "G.principal", reviewer, trials=20)
 
     failed = [record for record in records if record.verdict is Verdict.FAIL]
     # One neighbour in four has quite another name, and is kept apart.
@@ -147,6 +148,18 @@ def test_names_that_look_alike_are_two_names(reviewer: Reviewer) -> None:
     for record in failed:
         assert found(record, CheckOutcome.VIOLATED) == ["integrity.G.safety.principal"]
         assert "recall, recall of evidence" in record.cause
+
+
+@pytest.mark.parametrize("case", ["G.principal", "G.namespace"])
+def test_ids_may_be_those_of_a_principal(case: str, reviewer: Reviewer) -> None:
+    for record in run_one(small.CountsByPrincipal(), case, reviewer, trials=2):
+        assert record.verdict is Verdict.PASS, record.cause
+
+
+def test_a_text_is_known_where_an_id_is_not_enough(reviewer: Reviewer) -> None:
+    for record in run_one(wrong.ShowsEveryPrincipal(), "G.principal", reviewer, trials=2):
+        assert found(record, CheckOutcome.VIOLATED) == ["integrity.G.safety.principal"]
+        assert "it is seen: recall, recall of evidence, Inspect by id" in record.cause
 
 
 def test_what_is_not_kept_is_no_evidence(reviewer: Reviewer) -> None:
@@ -177,7 +190,7 @@ def test_an_empty_store_is_of_no_use(case: str, reviewer: Reviewer) -> None:
 
 
 def test_what_was_kept_gives_the_same_verdicts(reviewer: Reviewer) -> None:
-    memory = small.AnswersWithEverything(key=reviewer.public_key)
+    memory = wrong.AnswersWithEverything(key=reviewer.public_key)
     with rig_for(memory) as rig:
         jobs = [job for case in CASES for job in jobs_of(case, 2, reviewer)]
         records = [record for job in jobs for record in job.run(rig.context)]
