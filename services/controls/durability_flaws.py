@@ -120,14 +120,16 @@ def _permitting() -> Flaw:
         records=procedures.records,
     )
     wrong = "a principal's procedure makes Begin grant what another attempt still holds"
-    return Flaw(composition, wrong, "integrity.fire.safety.procedure")
+    # The receipt of the first attempt completes nothing any more.
+    after = ("integrity.fire.utility.procedure",)
+    return Flaw(composition, wrong, "integrity.fire.safety.procedure", consequences=after)
 
 
 FLAWS: Mapping[str, Flaw] = {
     "write_behind": _of_records(
         "write_behind",
         _write_behind,
-        "acknowledges changes up to 50 ms before it commits them",
+        "acknowledges changes up to 100 ms before it commits them",
         "integrity.fire.safety.burst",
         *(
             f"integrity.fire.safety.{change}_underway"
@@ -162,6 +164,7 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.fire.safety.quarantine_response",
         "integrity.fire.safety.quarantine_underway",
         "integrity.fire.safety.burst",
+        "integrity.J.safety.quarantined",
     ),
     "restores_indexes": _of_records(
         "restores_indexes",
@@ -171,6 +174,7 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.fire.safety.forget_response",
         "integrity.fire.safety.forget_underway",
         "integrity.fire.safety.burst",
+        "integrity.J.safety.forgotten",
     ),
     "needs_a_clean_end": _of_records(
         "needs_a_clean_end",

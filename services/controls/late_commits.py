@@ -29,11 +29,11 @@ __all__ = [
 GAP_SECONDS = 0.05
 """Between two transactions that should be one; long, so that a kill falls into it."""
 
-_WRITE_BEHIND_SECONDS = 0.05
+_WRITE_BEHIND_SECONDS = 0.1
 
 
 class WriteBehind(Database):
-    """Commits what it acknowledged when somebody reads, or up to 50 ms later."""
+    """Commits what it acknowledged when somebody reads, or up to 100 ms later."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -36,6 +36,7 @@ from orchestrator.suites.integrity.calls import (
     Strike,
     StrikeBurst,
 )
+from orchestrator.suites.integrity.deaths import Deaths
 from orchestrator.suites.integrity.evidence import NeedleFound, ScanReport, StackKind, StackLine
 from orchestrator.suites.integrity.needles import Haystack
 from orchestrator.suites.integrity.striking import Killing, Waiting
@@ -95,7 +96,7 @@ class Meeting:
             try:
                 act, given = self._act(kind, together)
             except ChaosError as error:
-                lost = self._killing.lost(f"{kind.value} at {step}", error)
+                lost = Deaths(self.context).lost(f"{kind.value} at {step}", error)
                 act, given = _Act(lost=lost), {}
             answers |= given
             concerned = [
@@ -125,7 +126,7 @@ class Meeting:
     ) -> tuple[_Act, Mapping[str, Answer]]:
         number = len(self.lines)
         if kind is StackKind.RESTART:
-            return _Act(receipt=self._killing.restart()), _same(together, Answer(OK))
+            return _Act(receipt=Deaths(self.context).restart()), _same(together, Answer(OK))
         if kind is StackKind.PASS_TIME:
             act = self._pass_time([one.step for one in together])
             return act, _same(together, Answer(OK, act.unavailable))

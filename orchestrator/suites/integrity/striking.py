@@ -1,9 +1,4 @@
-"""Kills the memory and brings it back, idle or within calls, with the proof of each (DESIGN §5).
-
-A memory that ends by itself each time it is started on the volume that it had when it was killed,
-and starts on an empty one, has lost what it acknowledged: that is its own doing, and no trouble of
-the infrastructure.
-"""
+"""Kills the memory within calls, with the proof of each kill (DESIGN §5)."""
 
 from __future__ import annotations
 
@@ -17,16 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from chaos.client import Fate
-from chaos.errors import ChaosError, InterposerError
 from chaos.holding import HeldByRule
 from chaos.injection import Injection
 from chaos.plans import KillPlan
 from chaos.receipts import (
-    KILLED_EXIT_CODES,
     AnyReceipt,
     JournalPrecondition,
     RestartReceipt,
-    TargetKill,
 )
 from chaos.windows import WORKFLOW_KEY
 from memqual.v1 import interposer_pb2, memory_pb2
@@ -41,25 +33,20 @@ from orchestrator.suites.integrity.calls import (
     StrikeBurst,
     method_of,
 )
+from orchestrator.suites.integrity.deaths import MEMORY, CarryOut, Deaths
+from orchestrator.suites.integrity.moments import Gate, Start
 from orchestrator.suites.integrity.trial import LiveMemory
 
 __all__ = ["Killing", "Struck", "Waiting"]
 
-_MEMORY = "memory"
 _ORCHESTRATOR = "orchestrator"
 _HELD_SECONDS = 30.0
-_EXIT_SECONDS = 10.0
-_HEALTHY_SECONDS = 30.0
-_LOOK_SECONDS = 3.0
-_MS_PER_SECOND = 1_000
 _POLL_SECONDS = 0.01
 _MOMENT_SECONDS_MAX = 0.004
 _UNDERWAY_SECONDS_MIN = 0.002
 _UNDERWAY_SECONDS_MAX = 5.0
 _SPAN = 1.2
 _NS = 1_000_000_000
-_LAST_LINES = 5
-_LAST_WORDS_CHARACTERS = 300
 
 _METHODS = memory_pb2.DESCRIPTOR.services_by_name["MemoryService"]
 
@@ -108,98 +95,7 @@ class Killing:
     def __init__(self, context: StackContext, job_id: str) -> None:
         self._context = context
         self._job_id = job_id
-
-    def restart(self) -> RestartReceipt:
-        """Kill the memory while it is idle, and bring it back.
-
-        Raises:
-            ChaosError: It was not seen healthy again, as for every kill.
-        """
-        return RestartReceipt(target=self._kill(), healthy_after_ms=self._revive())
-
-    def _kill(self, await_moment: Callable[[], None] | None = None) -> TargetKill:
-        """Kill the memory and start it again.
-
-        Args:
-            await_moment: Returns when the kill is due; what takes time is looked up before.
-        """
-        target = self._context.stack.service(_MEMORY)
-        pid, started_ns = target.pid(), target.started_at_ns()
-        if await_moment is not None:
-            await_moment()
-        target.kill()
-        killed_ns = time.monotonic_ns()
-        ended = target.wait_exit(_EXIT_SECONDS)
-        exited_ns = time.monotonic_ns()
-        target.start()
-        return TargetKill(
-            service=_MEMORY,
-            pid=pid,
-            started_before_ns=started_ns,
-            kill_monotonic_ns=killed_ns,
-            exit_code=ended.exit_code,
-            oom_killed=ended.oom_killed,
-            exit_monotonic_ns=exited_ns,
-            started_after_ns=target.started_at_ns(),
-        )
-
-    def _revive(self) -> int:
-        """Wait until the memory is healthy, in ms; not for one that has ended by itself.
-
-        Raises:
-            ChaosError: It is not.
-        """
-        memory, began = self._context.stack.service(_MEMORY), time.monotonic()
-        while True:
-            try:
-                self._context.interposer.refresh(_MEMORY, _LOOK_SECONDS)
-            except InterposerError:
-                late = time.monotonic() - began > _HEALTHY_SECONDS
-                if late or not memory.running():
-                    raise
-            else:
-                return round((time.monotonic() - began) * _MS_PER_SECOND)
-
-    def lost(self, what: str, error: ChaosError) -> str:
-        """How a memory ended that does not start on its own volume any more, in words.
-
-        It is started once more, and then on an empty volume: only one that ends by itself both
-        times and is healthy without its volume has broken its own store.
-
-        Args:
-            what: What was done to it.
-            error: What came of that.
-
-        Raises:
-            StackError: Anything else: it hangs, was killed by others, or does not start at all.
-        """
-        unusable = StackError(
-            f"The memory could not be brought through {what}: {error}",
-            next_step="See the memory's log in the run folder; it ended or hangs.",
-        )
-        stack = self._context.stack
-        memory = stack.service(_MEMORY)
-        for start_again in (True, False):
-            if memory.running():
-                raise unusable from error
-            ended = memory.wait_exit(_EXIT_SECONDS)
-            if ended.oom_killed or ended.exit_code in KILLED_EXIT_CODES:
-                raise unusable from error
-            if start_again:
-                memory.start()
-                try:
-                    self._revive()
-                except InterposerError:
-                    continue
-                raise unusable from error
-        words = " ".join(memory.logs_tail(_LAST_LINES).split())[-_LAST_WORDS_CHARACTERS:]
-        self._context.interposer.thaw(_MEMORY)
-        stack.replace_memory(stack.spec.vendor)
-        self._context.progress.spoiled = "the memory does not start on the volume that it had"
-        return (
-            "killed, the memory does not start again on its own volume, and does on an empty one:"
-            f" it ends by itself with exit code {ended.exit_code}: {words or '(it wrote nothing)'}"
-        )
+        self._deaths = Deaths(context)
 
     def strike(self, number: int, together: Sequence[Waiting]) -> Struck:
         """Kill the memory while a message of each trial's call is held.
@@ -239,12 +135,13 @@ class Killing:
         part = span_seconds / len(together)
         places = draw.sample(range(len(together)), len(together))
         offset = draw.random()
-        begun, killed = _Start(), threading.Event()
+        begun, killed = Start(), threading.Event()
 
-        def moment() -> None:
+        def carry_out(kill: Callable[[], None]) -> None:
             begun.now()
             begun.sleep_until(span_seconds)
             killed.set()
+            kill()
 
         with ThreadPoolExecutor(len(together), thread_name_prefix="underway") as pool:
             calls = {
@@ -253,18 +150,20 @@ class Killing:
                 )
                 for place, one in zip(places, together, strict=True)
             }
-            receipt = self._killed_within(moment, calls)
+            receipt = self._killed_within(carry_out, calls)
         if receipt.unanswered == 0:
             # Every answer came first: the memory was idle by then, and has all the more to keep.
             receipt = receipt.model_copy(update={"answered": None, "unanswered": None})
         return Struck(receipt, {trial: call.result() for trial, call in calls.items()})
 
     def _killed_within(
-        self, moment: Callable[[], None], calls: Mapping[str, Future[Answer]]
+        self,
+        carry_out: CarryOut,
+        calls: Mapping[str, Future[Answer]],
     ) -> RestartReceipt:
-        """Kill at a moment of these calls, start again, and wait for their ends."""
-        kill = self._kill(moment)
-        healthy_after_ms = self._revive()
+        """Kill within these calls, start again, and wait for their ends."""
+        kill = self._deaths.kill(carry_out)
+        healthy_after_ms = self._deaths.revive()
         wait(calls.values(), timeout=_HELD_SECONDS)
         answers = [call.result() for call in calls.values()]
         parts = [part for answer in answers for part in answer.parts or (answer,)]
@@ -293,12 +192,12 @@ class Killing:
         plan = KillPlan(
             injection_id=rule_id,
             window="call",
-            targets=(self._context.stack.service(_MEMORY),),
+            targets=(self._context.stack.service(MEMORY),),
             hold=hold,
             expected_held=held,
             fate=Fate.DISCONNECT,
-            restart=(_MEMORY,),
-            refresh=(_MEMORY,),
+            restart=(MEMORY,),
+            refresh=(MEMORY,),
         )
         return Injection(plan, self._context.interposer, _no_destination).run()
 
@@ -312,54 +211,30 @@ class Killing:
         draw = random.Random(f"{self._job_id}/{number}")
         asked = sum(len(one.step.asks) for one in together if isinstance(one.step, StrikeBurst))
         # Not in the last part: there the calls may all be over before the kill is carried out.
-        gate = _Gate(draw.randint(1, max(1, asked * 2 // 3)))
-        killed = threading.Event()
+        gate = Gate(draw.randint(1, max(1, asked * 2 // 3)))
+        # Right on an answer, where what is not durable yet is lost; or a moment later.
+        wait_seconds = draw.choice((0.0, draw.random() * _MOMENT_SECONDS_MAX))
+        begun, killed = Start(), threading.Event()
 
-        def moment() -> None:
-            gate.reached.wait(_HELD_SECONDS)
-            time.sleep(draw.random() * _MOMENT_SECONDS_MAX)
-            killed.set()
+        def carry_out(kill: Callable[[], None]) -> None:
+            def kill_now() -> None:
+                time.sleep(wait_seconds)
+                killed.set()
+                kill()
+
+            gate.when_reached(kill_now)
+            begun.now()
+            gate.await_done(_HELD_SECONDS)
 
         with ThreadPoolExecutor(len(together), thread_name_prefix="burst") as pool:
             calls = {
-                one.trial_id: pool.submit(_burst, one, gate, killed.is_set) for one in together
+                one.trial_id: pool.submit(
+                    _burst, one, gate.passing, killed.is_set, partial(begun.sleep_until, 0.0)
+                )
+                for one in together
             }
-            receipt = self._killed_within(moment, calls)
+            receipt = self._killed_within(carry_out, calls)
         return Struck(receipt, {trial: call.result() for trial, call in calls.items()})
-
-
-class _Gate:
-    """Opens when so many calls have passed it."""
-
-    def __init__(self, calls: int) -> None:
-        self._left = calls
-        self._lock = threading.Lock()
-        self.reached = threading.Event()
-
-    def passing(self) -> None:
-        """One more call."""
-        with self._lock:
-            self._left -= 1
-            if self._left <= 0:
-                self.reached.set()
-
-
-class _Start:
-    """A moment that many wait for, to do something so many seconds after it."""
-
-    def __init__(self) -> None:
-        self._began = 0.0
-        self._known = threading.Event()
-
-    def now(self) -> None:
-        """It is now."""
-        self._began = time.monotonic()
-        self._known.set()
-
-    def sleep_until(self, seconds: float) -> None:
-        """Return so many seconds after it, at once when that has passed."""
-        self._known.wait(_HELD_SECONDS)
-        time.sleep(max(0.0, self._began + seconds - time.monotonic()))
 
 
 def _struck(
@@ -386,9 +261,15 @@ def _span_seconds(together: Sequence[Waiting]) -> float:
     return min(max(_SPAN * usual, _UNDERWAY_SECONDS_MIN), _UNDERWAY_SECONDS_MAX)
 
 
-def _burst(one: Waiting, gate: _Gate, killed: Callable[[], bool]) -> Answer:
+def _burst(
+    one: Waiting,
+    before_call: Callable[[], None],
+    killed: Callable[[], bool],
+    await_turn: Callable[[], None],
+) -> Answer:
     assert isinstance(one.step, StrikeBurst)  # what the group is made of
-    return one.memory.burst(one.step, gate.passing, killed)
+    await_turn()
+    return one.memory.burst(one.step, before_call, killed)
 
 
 def _rule(rule_id: str, together: Sequence[Waiting]) -> interposer_pb2.Rule:
@@ -401,7 +282,7 @@ def _rule(rule_id: str, together: Sequence[Waiting]) -> interposer_pb2.Rule:
     }
     return interposer_pb2.Rule(
         rule_id=rule_id,
-        edge=interposer_pb2.Edge(source=_ORCHESTRATOR, target=_MEMORY),
+        edge=interposer_pb2.Edge(source=_ORCHESTRATOR, target=MEMORY),
         method=f"/{_METHODS.full_name}/{method_of(step.ask.request).name}",
         phase=phases[step.phase],
         matches=[

@@ -147,7 +147,10 @@ class Playground:
 
 @contextmanager
 def playground(
-    folder: Path, composition: Composition | None = None, reviewer: Reviewer | None = None
+    folder: Path,
+    composition: Composition | None = None,
+    reviewer: Reviewer | None = None,
+    kind: type[Playground] = Playground,
 ) -> Iterator[Playground]:
     """A memory in this process, the reference unless told otherwise."""
     reviewer = reviewer or Reviewer.generate()
@@ -170,7 +173,7 @@ def playground(
 
         return running.port, stop
 
-    yield from _playing(Playground(volume, start, reviewer))
+    yield from _playing(kind(volume, start, reviewer))
 
 
 @contextmanager

@@ -1,0 +1,133 @@
+"""Cases under fire: the reference passes them, each control fails its own check and no other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memqual.v1 import memory_pb2, vendor_pb2
+from orchestrator.model import CheckOutcome
+from orchestrator.suites.integrity.categories import CATEGORIES
+from orchestrator.suites.integrity.categories.fire import CATEGORIES as FIRE
+from orchestrator.suites.integrity.categories.fire import burst, procedure, receipt, strikes
+from orchestrator.suites.integrity.categories.fire.texts import SUBJECTS, build
+from services.controls.durability_flaws import FLAWS
+from tests.orchestrator.suites.integrity.fire_ground import FireGround
+from tests.orchestrator.suites.integrity.played import Played, playground
+
+CASES = {category.case: category for category in FIRE}
+
+# What these lose shows in a kill only; a restart of this process is none (see test_fire_kills).
+KILLS_ONLY = (
+    "write_behind",
+    "derives_in_two_steps",
+    "supersedes_in_two_steps",
+    "approves_in_two_steps",
+    "needs_a_clean_end",
+)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FireGround]:
+    with playground(tmp_path_factory.mktemp("reference"), kind=FireGround) as ground:
+        assert isinstance(ground, FireGround)
+        yield ground
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_reference_passes(case: str, reference: FireGround) -> None:
+    for played in reference.trials(CASES[case], range(2)):
+        assert played.not_run == ""
+        assert {check.outcome for check in played.checks} == {CheckOutcome.HELD}, played.checks
+
+
+@pytest.mark.parametrize("made", [1, 3, 6])
+def test_the_reference_passes_a_burst_however_far_it_got(made: int, reference: FireGround) -> None:
+    reference.made = made
+
+    (played,) = reference.trials(burst.CATEGORY, range(1))
+
+    assert played.violated == []
+    assert played.lacking == []
+
+
+@pytest.mark.parametrize("name", [name for name in FLAWS if name not in KILLS_ONLY])
+def test_a_control_fails_its_own_check_and_none_beside_its_list(name: str, tmp_path: Path) -> None:
+    flaw = FLAWS[name]
+    allowed = {flaw.primary_check, *flaw.consequences}
+    violated: set[str] = set()
+    with playground(tmp_path, flaw.composition, kind=FireGround) as ground:
+        for category in FIRE:
+            violated |= required_violations(ground.trial(category, 0))
+
+    assert flaw.primary_check in violated
+    assert violated <= allowed
+
+
+@pytest.mark.parametrize("name", [name for name in KILLS_ONLY if name != "needs_a_clean_end"])
+def test_what_shows_in_a_kill_only_is_right_without_one(name: str, tmp_path: Path) -> None:
+    flaw = FLAWS[name]
+    violated: set[str] = set()
+    with playground(tmp_path, flaw.composition, kind=FireGround) as ground:
+        for category in FIRE:
+            if not category.variant.endswith("underway"):
+                violated |= required_violations(ground.trial(category, 0))
+
+    assert violated == set()
+
+
+def required_violations(played: Played) -> set[str]:
+    return {
+        check.check_id
+        for check in played.checks
+        if check.required and check.outcome is CheckOutcome.VIOLATED
+    }
+
+
+def test_every_check_of_a_control_is_one_of_a_case() -> None:
+    known = {check.check_id for category in CATEGORIES.values() for check in category.checks}
+
+    for flaw in FLAWS.values():
+        assert {flaw.primary_check, *flaw.consequences} <= known
+
+
+def test_requirements_differ_from_case_to_case() -> None:
+    numbers = [check.requirement_id for category in FIRE for check in category.checks[1:]]
+
+    assert len(numbers) == len(set(numbers))
+
+
+def test_every_change_meets_every_phase() -> None:
+    assert len(strikes.CATEGORIES) == 18
+    assert {category.letter for category in FIRE} == {"fire"}
+    assert {receipt.CATEGORY.case, procedure.CATEGORY.case} == {"fire.receipt", "fire.procedure"}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, 2**31 - 1])
+def test_subjects_share_no_marker_and_no_question(seed: int) -> None:
+    case = build(seed)
+    markers = [marker for subject in case.subjects for marker in subject.markers.values()]
+    nonces = [subject.nonce for subject in case.subjects]
+
+    assert len(case.subjects) == SUBJECTS
+    assert len({*markers, *nonces, case.twin.nonce}) == len(markers) + len(nonces) + 1
+    assert len({subject.query for subject in case.subjects}) == SUBJECTS
+    for subject in case.subjects:
+        for text in subject.texts.values():
+            assert subject.nonce in text
+    assert build(seed) == case
+
+
+def test_written_under_fire_is_the_users_in_some_trials_and_an_assistants_in_others() -> None:
+    assert {build(seed).from_user for seed in range(20)} == {True, False}
+
+
+def test_a_memory_without_continuity_has_no_procedure_case() -> None:
+    needs = procedure.CATEGORY.needs
+
+    assert vendor_pb2.CAPABILITY_CONTINUITY in needs
+    assert receipt.CATEGORY.needs == ()
+    case = receipt.build(1)
+    assert case.asserted is not None
+    assert case.asserted.source_type == memory_pb2.SOURCE_TYPE_RECEIPT
+    assert case.attack.offer.source_type == memory_pb2.SOURCE_TYPE_AGENT
