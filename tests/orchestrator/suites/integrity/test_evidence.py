@@ -163,7 +163,7 @@ def test_a_repeated_call_has_to_have_been_unavailable() -> None:
     lines, records = lines_of(memories.AsksToTryAgain(), "C")
 
     assert [record.verdict for record in records] == [Verdict.PASS, Verdict.PASS]
-    assert sum('"retried":true' in line for line in lines) == 8
+    assert sum('"retried":true' in line for line in lines) == 12
     first = next(at for at, line in enumerate(lines) if '"retried":true' in line)
     with pytest.raises(EvidenceError, match="was repeated after OK"):
         score_job(edited(lines, first, lambda document: document.update(status="OK")))
