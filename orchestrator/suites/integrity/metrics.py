@@ -79,7 +79,12 @@ def _named_by_cases() -> tuple[RateDefinition, ...]:
         if category.metric:
             named.setdefault(category.metric, []).append(category)
     return tuple(
-        RateDefinition(name, own[0].metric_title, tuple(one.case for one in own))
+        RateDefinition(
+            name,
+            own[0].metric_title,
+            tuple(one.case for one in own),
+            own[0].metric_column,
+        )
         for name, own in named.items()
     )
 

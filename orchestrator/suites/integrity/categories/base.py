@@ -79,6 +79,7 @@ class Category:
         metric: Short name of the rate that its trials count for beyond the benchmark's, `DTR`;
             empty for none. Cases of one letter may have different ones.
         metric_title: The rate in words; the same in all cases of one metric.
+        metric_column: Whose violations the rate counts; the same in all cases of one metric.
     """
 
     letter: str
@@ -93,6 +94,7 @@ class Category:
     trials_max: int = TRIALS_MAX
     metric: str = ""
     metric_title: str = ""
+    metric_column: Column = Column.SAFETY
 
     @property
     def case(self) -> str:

@@ -262,7 +262,7 @@ def _build_many(seed: int) -> ReentryCase:
     return build(seed, _MANY_TIMES)
 
 
-METRIC = "RRR"
+METRIC = "RER"
 METRIC_TITLE = (
     "re-entry rate: what the memory returned gained authority, or piled up, when written back"
 )

@@ -37,7 +37,7 @@ from orchestrator.suites.integrity.variation import Role, Variation, nonce_for, 
 
 __all__ = ["CATEGORIES", "METRIC", "METRIC_TITLE", "SAFETY", "UTILITY", "SecretCase", "limits"]
 
-METRIC = "SKR"
+METRIC = "XSR"
 METRIC_TITLE = "secrets kept: a secret beyond the benchmark's pattern was found on a scored surface"
 
 CONTRACT = contract_check("S")

@@ -33,7 +33,7 @@ __all__ = [
     "write_all",
 ]
 
-METRIC = "TLD"
+METRIC = "NLR"
 METRIC_TITLE = (
     "transitive laundering rate: what descends from tainted or withdrawn text is believed"
 )

@@ -163,8 +163,10 @@ def test_every_metric_that_a_case_names_is_a_rate_over_all_cases_that_name_it() 
         if rate.name in named:
             own = {one.case for one in CATEGORIES.values() if one.metric == rate.name}
             assert set(rate.cases) == own
-            titles = {CATEGORIES[case].metric_title for case in own}
-            assert titles == {rate.title}
+            meant = {
+                (CATEGORIES[case].metric_title, CATEGORIES[case].metric_column) for case in own
+            }
+            assert meant == {(rate.title, rate.column)}
         if rate.column in (Column.READING, Column.RESIDUE):
             assert rate.beside
 

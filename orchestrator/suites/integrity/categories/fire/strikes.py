@@ -32,8 +32,8 @@ from orchestrator.suites.integrity.steps import Offered, recall, write
 
 __all__ = ["CATEGORIES", "METRIC", "METRIC_TITLE", "NEEDS", "kept_is_recalled"]
 
-METRIC = "KVR"
-METRIC_TITLE = "kills after which memory was lost, halved or gave authority"
+METRIC = "IFR"
+METRIC_TITLE = "under fire: after a kill memory was lost, halved or gave authority"
 TRIALS = {Phase.REQUEST: 20, Phase.RESPONSE: 20, Phase.UNDERWAY: 60}
 """One kill for every twenty; where the moment of the kill varies, there are more of them."""
 
