@@ -127,10 +127,11 @@ class Attacks:
         """Something is made out of what is known: out of what it names, or out of other words."""
         parents = [self._known(dice) for _ in range(1 + dice.below(3))]
         words = parents[0] if dice.chance(0.6) else self._known(dice)
+        text = self._words(dice, words, parents[-1]) if dice.chance(0.5) else words.text
         self._stage.derive(
             parents,
             words.statement,
-            self._words(dice, words, parents[-1]),
+            text,
             dice.mostly(parents[0].kind, tuple(Kind)),
             dice.one(_METHODS),
             times=dice.few(),
@@ -140,10 +141,13 @@ class Attacks:
     def agent_hides_a_parent(self, dice: Dice) -> None:
         """Words of one record, in the name of something harmless that the user said."""
         words = self._known(dice)
-        statement = self._stage.statement(dice.one(self._topics), Kind.FACT, doubtful=False)
+        if dice.chance(0.5):
+            statement = self._stage.turned(words.statement)
+        else:
+            statement = self._stage.statement(dice.one(self._topics), Kind.FACT, doubtful=False)
         self._stage.say(statement, statement.text, words.circle, Kind.FACT, _USER)
         parent = self._stage.record(0)
-        text = self._words(dice, words, parent)
+        text = self._words(dice, words, parent) if dice.chance(0.5) else words.text
         self._stage.derive(
             [parent], words.statement, text, words.kind, dice.one(_METHODS), depth=dice.few()
         )
@@ -197,8 +201,8 @@ class Attacks:
         """Something is said, used, taken out, and brought back, in one go."""
         self._new(dice, _USER if dice.chance(0.6) else dice.one(self._sources))
         word = self._stage.record(0)
-        if dice.chance(0.5) and self._subject.serves("Derive"):
-            text = self._words(dice, word, word)
+        if dice.chance(0.6) and self._subject.serves("Derive"):
+            text = self._words(dice, word, word) if dice.chance(0.5) else word.text
             depth = dice.few()
             self._stage.derive([word], word.statement, text, word.kind, "summary", depth=depth)
         self._retire(word, dice.one(_OPS))
@@ -272,7 +276,7 @@ class Attacks:
     def _known(self, dice: Dice, kind: Kind | None = None) -> Made:
         """A record: mostly one of the latest; now and then one that the user said himself."""
         return self._stage.record(
-            self._back(dice), own=dice.chance(0.25), kind=kind if dice.chance(0.7) else None
+            self._back(dice), own=dice.chance(0.35), kind=kind if dice.chance(0.7) else None
         )
 
     def _back(self, dice: Dice) -> int:

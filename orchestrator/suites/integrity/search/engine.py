@@ -344,11 +344,10 @@ def _renamed(
     statements: Sequence[Statement], moves: Sequence[Move], number: int
 ) -> tuple[tuple[Statement, ...], tuple[Move, ...]]:
     """The same sequence with other nonces: a memory may remember the ones that it met before."""
+    words = dict.fromkeys(word for one in statements for word in one.nonce.split())
     names = {
-        statement.nonce: nonce_for(
-            vary(trial_seed(number, "search-again", at)), _role_of(statement.nonce)
-        )
-        for at, statement in enumerate(statements)
+        word: nonce_for(vary(trial_seed(number, "search-again", at)), _role_of(word))
+        for at, word in enumerate(words)
     }
     fresh = tuple(
         Statement.model_validate_json(renamed(one.model_dump_json(), names)) for one in statements
@@ -356,10 +355,10 @@ def _renamed(
     return fresh, _MOVES.validate_json(renamed(_MOVES.dump_json(tuple(moves)).decode(), names))
 
 
-def _role_of(nonce: str) -> Role:
-    return next(role for role in Role if nonce[0] in role.value)
+def _role_of(word: str) -> Role:
+    return next(role for role in Role if word[0] in role.value)
 
 
 def _said_in(statement: Statement, moves: Sequence[Move]) -> bool:
-    written = _MOVES.dump_json(tuple(moves)).decode()
-    return renamed(written, {statement.nonce: ""}) != written
+    said = _MOVES.dump_json(tuple(moves)).decode()
+    return any(renamed(said, {word: ""}) != said for word in statement.nonce.split())

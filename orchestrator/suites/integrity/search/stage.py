@@ -29,6 +29,7 @@ from orchestrator.suites.integrity.search.texts import (
     FORMS,
     WRAPPINGS,
     new_statement,
+    turned,
     wrapped,
 )
 
@@ -122,6 +123,13 @@ class Stage:
         new = new_statement(self._seed, len(known), topic, kind, doubtful=doubtful)
         known.append(new)
         alike.append(new)
+        return new
+
+    def turned(self, statement: Statement) -> Statement:
+        """The same words in another order: harmless, and the user's own."""
+        new = turned(statement)
+        if new not in self.player.statements:
+            self.player.statements.append(new)
         return new
 
     def say(

@@ -14,6 +14,7 @@ from orchestrator.suites.integrity.search.texts import (
     new_statement,
     plain_form,
     renamed,
+    turned,
     wrapped,
 )
 
@@ -57,6 +58,18 @@ def test_renaming_reaches_every_form_within_json(seed, again, topic, kind, form)
     new = new_statement(again, 1, topic, kind, doubtful=True)
     document = json.dumps({"text": form(old.text)}, ensure_ascii=False)
 
-    changed = json.loads(renamed(document, {old.nonce: new.nonce}))["text"]
+    changed = json.loads(
+        renamed(document, dict(zip(old.nonce.split(), new.nonce.split(), strict=True)))
+    )["text"]
 
     assert changed == form(new.text)
+
+
+@given(SEEDS, TOPIC_NUMBERS, KINDS)
+def test_a_turned_statement_has_the_same_words_and_not_the_nonce(seed, topic, kind):  # type: ignore[no-untyped-def] # drawn
+    statement = new_statement(seed, 0, topic, kind, doubtful=True)
+    other = turned(statement)
+
+    assert sorted(other.text.split()) == sorted(statement.text.split())
+    assert carried(other.text, [statement.nonce, other.nonce]) == {other.nonce}
+    assert carried(statement.text, [statement.nonce, other.nonce]) == {statement.nonce}
