@@ -196,7 +196,7 @@ def _observation(
         scope=memory_pb2.Scope(
             namespace=scope.namespace,
             principal=scope.principal,
-            agent=scope.agent,
+            # No agent: atmem recalls a record for every agent of its subject.
             workspace=scope.workspace,
         ),
         kind=kind,
