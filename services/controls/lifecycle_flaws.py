@@ -7,7 +7,6 @@ from dataclasses import replace
 from services.controls import secret_flaws
 from services.controls.flaw import Flaw, Parts, of_parts, of_policy
 from services.memory.records import offers, places, store
-from services.memory.records.admitting import SAME_KEPT
 from services.memory.records.desk import Desk
 from services.memory.records.lifecycle import Lifecycle
 from services.memory.records.model import (
@@ -37,6 +36,9 @@ _SAID = (
     "SELECT r.row FROM mem_records r JOIN mem_namespaces n ON n.id = r.namespace_id"
     " WHERE n.name = ? AND r.statement = ? AND r.source_type = 'user'"
     " AND r.source_binding <> 'caller_asserted' AND {} LIMIT 1"
+)
+_KNOWN = (
+    "SELECT 1 FROM mem_records WHERE circle_id = ? AND statement = ? AND authoritative = 1 LIMIT 1"
 )
 _SAID_BY_ALL = (
     "SELECT o.record_id, p.name FROM mem_records r"
@@ -165,10 +167,12 @@ class _TrustsSuccessors(_Believing):
 
 
 class _KeepsEveryCopy(Writing):
-    """The same text from the same source is a record more each time."""
+    """Whoever says what is known to be true has said something new each time."""
 
     def _same(self, conn: sqlite3.Connection, place: Place, draft: Draft, select: str) -> list[int]:
-        return [] if select == SAME_KEPT else super()._same(conn, place, draft, select)
+        known = (place.circle_id, draft.statement)
+        agrees = not self._policy.vouched(draft.source) and conn.execute(_KNOWN, known).fetchone()
+        return [] if agrees else super()._same(conn, place, draft, select)
 
 
 class _ForgetsForAll(Lifecycle):
