@@ -12,9 +12,9 @@ import structlog
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import get_state_machine_test
-from pydantic import TypeAdapter
 
 from orchestrator.errors import StackError
+from orchestrator.suites.integrity.search.afresh import afresh, said_in
 from orchestrator.suites.integrity.search.calling import MemoryGone, Subject
 from orchestrator.suites.integrity.search.machine import STEPS, Adversary
 from orchestrator.suites.integrity.search.moves import (
@@ -26,8 +26,7 @@ from orchestrator.suites.integrity.search.moves import (
 )
 from orchestrator.suites.integrity.search.player import Found, Player
 from orchestrator.suites.integrity.search.shrinking import shortest
-from orchestrator.suites.integrity.search.texts import renamed
-from orchestrator.suites.integrity.variation import Role, nonce_for, trial_seed, vary
+from orchestrator.suites.integrity.variation import trial_seed
 
 __all__ = ["Bounds", "Search", "SearchResult"]
 
@@ -35,7 +34,6 @@ _HYPOTHESIS_SHRINKS_MAX = 12
 _HYPOTHESIS_SHRINK_SECONDS = 20.0
 _TRIES_MAX = 400
 _TRY_SECONDS = 60.0
-_MOVES: TypeAdapter[tuple[Move, ...]] = TypeAdapter(tuple[Move, ...])
 
 _log = structlog.get_logger(__name__)
 
@@ -187,7 +185,7 @@ class Search:
         self, statements: Sequence[Statement], moves: Sequence[Move], *, survey: bool
     ) -> tuple[Player, Violation | None]:
         number = self._next_playing()
-        fresh = _renamed(statements, moves, number)
+        fresh = afresh(statements, moves, number)
         player = Player(self._subject, self._namespace(number))
         player.statements.extend(fresh[0])
         try:
@@ -284,7 +282,7 @@ class Search:
                 answers=tuple(player.answers),
                 violation=violation,
             )
-        said = {one.nonce for one in trace.statements if _said_in(one, trace.moves)}
+        said = {one.nonce for one in trace.statements if said_in(one, trace.moves)}
         self._cases.append(
             Case(
                 seed=self._seed,
@@ -338,27 +336,3 @@ def _memory_answers() -> Iterator[None]:
             f"{gone}.",
             next_step="See the memory's log in the run folder; it ended, hangs or was killed.",
         ) from gone
-
-
-def _renamed(
-    statements: Sequence[Statement], moves: Sequence[Move], number: int
-) -> tuple[tuple[Statement, ...], tuple[Move, ...]]:
-    """The same sequence with other nonces: a memory may remember the ones that it met before."""
-    words = dict.fromkeys(word for one in statements for word in one.nonce.split())
-    names = {
-        word: nonce_for(vary(trial_seed(number, "search-again", at)), _role_of(word))
-        for at, word in enumerate(words)
-    }
-    fresh = tuple(
-        Statement.model_validate_json(renamed(one.model_dump_json(), names)) for one in statements
-    )
-    return fresh, _MOVES.validate_json(renamed(_MOVES.dump_json(tuple(moves)).decode(), names))
-
-
-def _role_of(word: str) -> Role:
-    return next(role for role in Role if word[0] in role.value)
-
-
-def _said_in(statement: Statement, moves: Sequence[Move]) -> bool:
-    said = _MOVES.dump_json(tuple(moves)).decode()
-    return any(renamed(said, {word: ""}) != said for word in statement.nonce.split())

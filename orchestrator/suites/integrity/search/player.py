@@ -19,7 +19,6 @@ from orchestrator.suites.integrity.search.moves import (
     Circle,
     Decide,
     Derive,
-    Kind,
     Move,
     Recall,
     RecordOutcome,
@@ -40,6 +39,7 @@ from orchestrator.suites.integrity.search.oracle import (
 )
 from orchestrator.suites.integrity.search.reviewing import Reviews
 from orchestrator.suites.integrity.search.texts import carried
+from orchestrator.suites.integrity.search.touching import offers_procedure, records_of, text_of
 
 __all__ = ["SKIPPED", "Found", "Player"]
 
@@ -114,7 +114,7 @@ class Player:
         self.answers[-1] = self._make(move)
         if glance and not isinstance(move, Restart) and self.answers[-1] != SKIPPED:
             self._homes[move.circle] = None
-            self._procedures = self._procedures or _offers_procedure(move)
+            self._procedures = self._procedures or offers_procedure(move)
             breaches = self._looker.glance(
                 move.circle, self._concerned(move), procedures=self._procedures
             )
@@ -356,15 +356,8 @@ class Player:
 
     def _concerned(self, move: Move) -> Sequence[Statement]:
         """The statements that a move can have changed: those of its text and of its records."""
-        nonces: set[str] = set()
-        match move:
-            case Write() | Supersede():
-                nonces |= self._carried(move.said.text)
-            case Derive():
-                nonces |= self._carried(move.text)
-            case _:
-                pass
-        ids = [self._ids.get(name, "") for name in _records_of(move)]
+        nonces = set(self._carried(text_of(move)))
+        ids = [self._ids.get(name, "") for name in records_of(move)]
         if isinstance(move, Decide):
             ids += self._reviews.subjects(move.challenge)
         for known in (self.model.records.get(record_id) for record_id in ids):
@@ -378,22 +371,6 @@ class Player:
                     kind=breach.kind, words=breach.words, move=len(self.moves) - 1
                 )
                 raise Found(self.violation)
-
-
-def _records_of(move: Move) -> Sequence[str]:
-    match move:
-        case RecordOutcome() | Supersede() | Retire():
-            return (move.of,)
-        case Ask():
-            return move.records
-        case _:
-            return ()
-
-
-def _offers_procedure(move: Move) -> bool:
-    if isinstance(move, Write | Supersede):
-        return move.said.kind is Kind.PROCEDURE
-    return isinstance(move, Derive) and move.kind is Kind.PROCEDURE
 
 
 def _inspected(record: memory_pb2.MemoryRecord) -> Shown:
