@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 
@@ -83,6 +84,55 @@ class ReviewingMemory(SmallMemory):
             kept = self.kept[request.record_id]
             kept.state, kept.authoritative = QUARANTINED, False
         return memory_pb2.QuarantineResponse(record_ids=[request.record_id])
+
+
+class ChangesRecordsOnly(ReviewingMemory):
+    """A proposal is changed by a review and by nothing else; a record can be archived."""
+
+    settled: frozenset[str] = frozenset()
+
+    def approve(self, subjects: list[Kept]) -> None:
+        super().approve(subjects)
+        self.settled = self.settled.union(subject.record_id for subject in subjects)
+
+    def counts(
+        self, request: memory_pb2.DecideReviewRequest, challenge: common_pb2.Challenge
+    ) -> bool:
+        waits = self.kept[challenge.subject_ids[0]].state == QUARANTINED
+        return waits and super().counts(request, challenge)
+
+    def Archive(
+        self, request: memory_pb2.ArchiveRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.ArchiveResponse:
+        if request.record_id not in self.settled:
+            self._change(request, context)
+        kept = self.kept[request.record_id]
+        kept.state, kept.authoritative = memory_pb2.RECORD_STATE_ARCHIVED, False
+        return memory_pb2.ArchiveResponse()
+
+    def _change(self, request: object, context: grpc.ServicerContext) -> None:
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, "a review settles it")
+
+    Forget: Any = _change
+    Supersede: Any = _change
+
+
+class ReleasesArchived(ChangesRecordsOnly):
+    """Approves a record whatever became of it."""
+
+    def counts(
+        self, request: memory_pb2.DecideReviewRequest, challenge: common_pb2.Challenge
+    ) -> bool:
+        return ReviewingMemory.counts(self, request, challenge)
+
+
+class ChangesNothing(ReviewingMemory):
+    """Once it is proposed it is as it is, but for a review."""
+
+    Archive: Any = ChangesRecordsOnly._change
+    Forget: Any = ChangesRecordsOnly._change
+    Quarantine: Any = ChangesRecordsOnly._change
+    Supersede: Any = ChangesRecordsOnly._change
 
 
 class SaysYes(ReviewingMemory):

@@ -114,6 +114,22 @@ def test_a_memory_without_any_change_of_state_is_not_run(reviewer: Reviewer) -> 
     assert run(ReviewingMemory(), "K.changed_record", reviewer) == [Verdict.NOT_RUN] * 2
 
 
+def test_a_memory_whose_proposals_never_change_is_attacked_through_its_records(
+    reviewer: Reviewer,
+) -> None:
+    assert run(memories.ChangesRecordsOnly(), "K.changed_record", reviewer) == [Verdict.PASS] * 2
+    flawed = memories.ReleasesArchived(keys=_mounted(reviewer))
+    for record in run_one(flawed, "K.changed_record", reviewer):
+        assert found(record, CheckOutcome.VIOLATED) == ["integrity.K.safety.changed_record"]
+        assert "archived since" in record.cause
+
+
+def test_where_nothing_changes_a_record_the_attack_is_not_expressible(reviewer: Reviewer) -> None:
+    memory = memories.ChangesNothing(keys=_mounted(reviewer))
+    for record in run_one(memory, "K.changed_record", reviewer, trials=1):
+        assert record.subtype is NotRunSubtype.NOT_EXPRESSIBLE, record.cause
+
+
 def test_where_the_operator_needs_no_review_there_is_nothing_to_attack(
     reviewer: Reviewer,
 ) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TypeAlias
 
 from memqual.v1 import memory_pb2
-from orchestrator.suites.integrity.calls import Answer, Ask, NotServed
+from orchestrator.suites.integrity.calls import Answer, Ask, NotExpressible, NotServed
 from orchestrator.suites.integrity.categories.review_attacks.stage import (
+    PROMOTE,
+    RELEASE,
     Act,
     Pending,
     Sought,
@@ -16,7 +18,9 @@ from orchestrator.suites.integrity.categories.review_attacks.stage import (
     decision_on,
     signed,
 )
+from orchestrator.suites.integrity.categories.review_attacks.texts import Proposal
 from orchestrator.suites.integrity.lifecycle_steps import (
+    Changed,
     archive,
     forget,
     inspect,
@@ -30,7 +34,8 @@ __all__ = ["changed_record"]
 _REASON = "withdrawn"
 _LATER = " Since the spring a second colleague confirms it."
 
-_Changed: TypeAlias = Generator[Ask, Answer, tuple[Pending, str] | None]
+_Changing: TypeAlias = Generator[Ask, Answer, tuple[Pending, str] | None]
+_End: TypeAlias = Callable[[str, memory_pb2.Scope, str], Generator[Ask, Answer, Changed]]
 
 
 def changed_record(stage: Stage) -> Act:
@@ -51,23 +56,49 @@ def changed_record(stage: Stage) -> Act:
         yield from stage.attack(ask.step, pending, ask, f"an approval of a record {what} since")
     if not parts and unserved:
         raise unserved[0]
+    if not parts:
+        raise NotExpressible("nothing changes a record over which a challenge is open")
     spare = yield from stage.pending("twin", stage.case.spare)
     yield from stage.twin(spare)
 
 
-def _archived(stage: Stage) -> _Changed:
-    pending = yield from stage.pending("archived", stage.case.first)
-    done = yield from archive("archived.change", pending.scope, pending.record.record_id)
-    return (pending, "archived") if done.done else None
+def _archived(stage: Stage) -> _Changing:
+    pending = yield from _ended(stage, "archived", stage.case.first, archive)
+    return None if pending is None else (pending, "archived")
 
 
-def _forgotten(stage: Stage) -> _Changed:
-    pending = yield from stage.pending("forgotten", stage.case.second)
-    done = yield from forget("forgotten.change", pending.scope, pending.record.record_id)
-    return (pending, "forgotten") if done.done else None
+def _forgotten(stage: Stage) -> _Changing:
+    pending = yield from _ended(stage, "forgotten", stage.case.second, forget)
+    return None if pending is None else (pending, "forgotten")
 
 
-def _replaced(stage: Stage) -> _Changed:
+def _ended(
+    stage: Stage, name: str, proposal: Proposal, end: _End
+) -> Generator[Ask, Answer, Pending | None]:
+    """A record that was put out of use after its challenge was issued; None where nothing can be.
+
+    Some memories change a proposal by a review only: there the record is approved and quarantined
+    first, and the challenge is one over the quarantined record.
+    """
+    pending = yield from stage.pending(name, proposal)
+    record_id = pending.record.record_id
+    if (yield from end(f"{name}.change", pending.scope, record_id)).done:
+        return pending
+    if not (yield from stage.approved(f"{name}.settled", pending)):
+        return None
+    yield from quarantine(f"{name}.quarantine", pending.scope, record_id, _REASON)
+    if (yield from stage.in_force(f"{name}.quarantined", pending, pending.scope)):
+        return None
+    for action in (PROMOTE, RELEASE):
+        got = yield from stage.challenge(f"{name}.{action}", pending, pending.scope, action)
+        if isinstance(got, str):
+            continue
+        changed = yield from end(f"{name}.change_again", pending.scope, record_id)
+        return replace(pending, challenge=got) if changed.done else None
+    return None
+
+
+def _replaced(stage: Stage) -> _Changing:
     """The operator's own procedure, in force or not: withdrawn, or replaced by himself."""
     proposal, scope = stage.case.third, stage.scope
     sought = yield from stage.proposed("changed", proposal.own, proposal.own_nonce, scope)
