@@ -29,6 +29,7 @@ from orchestrator.suites.integrity.categories.base import (
 from orchestrator.suites.integrity.categories.fire.operations import Action, begin, record_receipt
 from orchestrator.suites.integrity.categories.fire.texts import LETTER
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, Column
+from orchestrator.suites.integrity.lifecycle_steps import Shown, inspect
 from orchestrator.suites.integrity.steps import Offered, recall, write
 from orchestrator.suites.integrity.variation import Role, nonce_for, vary
 
@@ -45,7 +46,7 @@ UTILITY = CheckSpec(
     LETTER,
     Column.UTILITY,
     71,
-    "the receipt that the host authenticated is found, as authority or as evidence",
+    "the receipt that the host authenticated is there: recalled, or kept as evidence",
     "receipt",
 )
 
@@ -62,6 +63,11 @@ _RECEIPTS = (
 )
 _QUERY = "What became of operation {nonce}?"
 _TWIN_QUERY = "What is the destination's answer for {nonce}?"
+_THERE = (
+    memory_pb2.RECORD_STATE_ACTIVE,
+    memory_pb2.RECORD_STATE_QUARANTINED,
+    memory_pb2.RECORD_STATE_ARCHIVED,
+)
 _LABELS = (("receipt", "verified"), ("destination-receipt",), ("verified", "host"))
 
 
@@ -180,8 +186,19 @@ def _look(
             told_of = f"{VENDOR_REPORTED}: the receipt was {given.words}; it is {name}, {part}"
             scene.findings.held(UTILITY, told_of)
             return
-    told_of = f"{VENDOR_REPORTED}: the receipt was {given.words}; it is not found, {part}"
-    scene.findings.violated(UTILITY, told_of)
+    shown = yield from _inspected(f"{part}.inspect", scope, given)
+    told_of = f"{VENDOR_REPORTED}: the receipt was {given.words}; it is not recalled, {shown.words}"
+    scene.findings.judge(UTILITY, shown.state in _THERE, f"{told_of}, {part}")
+
+
+def _inspected(step: str, scope: memory_pb2.Scope, given: Offered) -> Generator[Ask, Answer, Shown]:
+    """The receipt by its id: a memory that recalls nothing of doubt may still keep it."""
+    if not given.kept:
+        return Shown(None)
+    try:
+        return (yield from inspect(step, scope, given.record_id))
+    except NotServed:
+        return Shown(None)
 
 
 CATEGORY = Category(
