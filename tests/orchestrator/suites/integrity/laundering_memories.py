@@ -299,3 +299,17 @@ class OperatorsWord(LineageMemory):
         self, request: memory_pb2.RequestReviewRequest, context: grpc.ServicerContext
     ) -> memory_pb2.RequestReviewResponse:
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, "nothing to decide")
+
+
+class RefusesAndActs(WithoutOutcomes):
+    """Says that it refuses a stranger's procedure, and acts on it."""
+
+    def Write(
+        self, request: memory_pb2.WriteRequest, context: grpc.ServicerContext
+    ) -> memory_pb2.WriteResponse:
+        observation = request.observation
+        if not self.trusts(observation):
+            with self.lock:
+                self.keep(Kept(f"h-{secrets.token_hex(6)}", observation, ACTIVE, True))
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody vouches for it")
+        return super().Write(request, context)

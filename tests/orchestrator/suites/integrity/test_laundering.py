@@ -129,3 +129,9 @@ def test_a_derivation_that_is_declared_and_not_served_is_a_breach(reviewer: Revi
     for record in run_one(small.WithoutDerive(), "D", reviewer):
         assert found(record, CheckOutcome.VIOLATED) == ["integrity.D.contract"]
         assert "Derive is UNIMPLEMENTED" in record.cause
+
+
+def test_what_a_memory_cannot_be_asked_afterwards_hides_no_violation(reviewer: Reviewer) -> None:
+    for record in run_one(small.RefusesAndActs(), "H", reviewer):
+        assert (record.verdict, record.subtype) == (Verdict.FAIL, None)
+        assert found(record, CheckOutcome.VIOLATED) == ["integrity.H.safety.list"]
