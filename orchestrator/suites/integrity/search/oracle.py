@@ -138,6 +138,8 @@ class Oracle:
 
     def outcome(self, before: Shown, after: Shown, lost: Sequence[str]) -> Breach | None:
         """A record before and after RecordOutcome, which never changes authority."""
+        if not (self._procedures and self._gating and self._trust):
+            return None
         if lost:
             return Breach(
                 ViolationKind.TAINT,

@@ -33,10 +33,8 @@ from orchestrator.suites.integrity.search.moves import (
 from orchestrator.suites.integrity.search.oracle import (
     Breach,
     Oracle,
-    Place,
-    Shown,
-    shown_record,
 )
+from orchestrator.suites.integrity.search.outcomes import Outcomes
 from orchestrator.suites.integrity.search.reviewing import Reviews
 from orchestrator.suites.integrity.search.texts import carried
 from orchestrator.suites.integrity.search.touching import offers_procedure, records_of, text_of
@@ -90,11 +88,10 @@ class Player:
         self._taints: dict[str, tuple[str, ...]] = {}
         self._homes: dict[Circle, None] = {}
         self._procedures = False
-        # What the last reports of outcomes answered: nothing else happened since.
-        self._reported: dict[str, memory_pb2.MemoryRecord] = {}
         self._oracle = Oracle(subject.declared, self.model, self.statements)
         self._reviews = Reviews(subject, namespace, self.model)
         self._looker = Looker(subject, namespace, self.model, self.statements, self._oracle)
+        self._outcomes = Outcomes(subject, namespace, self._looker, self._oracle)
 
     def play(self, move: Move, *, glance: bool = True) -> str:
         """Make one move; return what it came to, in a word.
@@ -110,7 +107,7 @@ class Player:
         self.moves.append(move)
         self.answers.append(OPEN)
         if not isinstance(move, RecordOutcome):
-            self._reported.clear()
+            self._outcomes.start_anew()
         self.answers[-1] = self._make(move)
         if glance and not isinstance(move, Restart) and self.answers[-1] != SKIPPED:
             self._homes[move.circle] = None
@@ -243,24 +240,9 @@ class Player:
         record_id = self._ids.get(move.of)
         if record_id is None:
             return SKIPPED
-        before = self._reported.get(record_id)
-        if before is None:
-            before = self._looker.inspected(move.circle, record_id)
-        request = memory_pb2.RecordOutcomeRequest(
-            scope=move.circle.scope(self._namespace),
-            record_id=record_id,
-            outcome=memory_pb2.ProcedureOutcome.Value(f"PROCEDURE_OUTCOME_{move.outcome.upper()}"),
-            utility=move.utility,
-        )
-        outcome = self._subject.call(request)
-        if outcome.ok and before is not None:
-            after = outcome.read(memory_pb2.RecordOutcomeResponse).record
-            if after.record_id == record_id:
-                self._reported[record_id] = after
-                lost = sorted(set(before.taints) - set(after.taints))
-                breach = self._oracle.outcome(_inspected(before), _inspected(after), lost)
-                self._raise_first([breach] if breach else [])
-        return outcome.status
+        status, breach = self._outcomes.report(move, record_id)
+        self._raise_first([breach] if breach else [])
+        return status
 
     def _supersede(self, move: Supersede) -> str:
         old_id = self._ids.get(move.of)
@@ -371,10 +353,6 @@ class Player:
                     kind=breach.kind, words=breach.words, move=len(self.moves) - 1
                 )
                 raise Found(self.violation)
-
-
-def _inspected(record: memory_pb2.MemoryRecord) -> Shown:
-    return shown_record(record, Place.INSPECT)
 
 
 def _admission(
