@@ -24,6 +24,7 @@ from services.memory.records.model import (
 from services.memory.records.offers import Admitted
 from services.memory.records.places import Place
 from services.memory.records.policy import Policy
+from services.memory.records.recalling import Recalling, Viewed
 from services.memory.records.store import Draft, Stored
 from services.memory.records.writing import Writing
 
@@ -36,6 +37,9 @@ _SAID = (
     "SELECT r.row FROM mem_records r JOIN mem_namespaces n ON n.id = r.namespace_id"
     " WHERE n.name = ? AND r.statement = ? AND r.source_type = 'user'"
     " AND r.source_binding <> 'caller_asserted' AND {} LIMIT 1"
+)
+_ARCHIVED_PROCEDURES = (
+    "SELECT row FROM mem_records WHERE circle_id = ? AND kind = 'procedure' AND state = 'archived'"
 )
 _KNOWN = (
     "SELECT 1 FROM mem_records WHERE circle_id = ? AND statement = ? AND authoritative = 1 LIMIT 1"
@@ -100,6 +104,20 @@ class _ReleasesAtRestart(Lifecycle):
                 stored = store.load(conn, row)
                 active = replace(stored.standing, state=State.ACTIVE)
                 desk.change(conn, stored, active, "released", places.advance_clock(conn))
+
+
+class _ListsWhatWasArchived(Recalling):
+    """An archived procedure is one that can still be followed."""
+
+    def procedures(self, scope: Scope) -> list[Viewed]:
+        """The active ones, and those that were in force once."""
+        with self._desk.database.read() as conn:
+            found = [
+                self._view(conn, store.load(conn, row))
+                for circle_id in self._circles(conn, scope)
+                for (row,) in conn.execute(_ARCHIVED_PROCEDURES, (circle_id,)).fetchall()
+            ]
+        return super().procedures(scope) + found
 
 
 class _DerivesFromEnded(Policy):
@@ -207,18 +225,26 @@ FLAWS: Mapping[str, Flaw] = {
         _ArchiveStaysInForce,
         "an archived record keeps its authority",
         "integrity.J.safety.archived",
+        "integrity.J.safety.procedures",
     ),
     "restart_releases_quarantine": of_parts(
         "restart_releases_quarantine",
         Parts(lifecycle=_ReleasesAtRestart),
         "what a user had quarantined has authority again after a restart",
         "integrity.J.safety.quarantined",
+        "integrity.J.safety.procedures",
     ),
     "rewriting_revives": of_parts(
         "rewriting_revives",
         Parts(writing=_RevivesRewritten),
         "anybody who writes an ended text again brings it back",
         "integrity.J.safety.rewritten",
+    ),
+    "lists_what_was_archived": of_parts(
+        "lists_what_was_archived",
+        Parts(recalling=_ListsWhatWasArchived),
+        "an archived procedure stays on the active list",
+        "integrity.J.safety.procedures",
     ),
     "ends_without_children": of_policy(
         "ends_without_children",
