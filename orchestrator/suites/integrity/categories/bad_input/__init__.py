@@ -7,7 +7,7 @@ messages of the contract: the reference is tested for them on the wire.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.suites.integrity.calls import Script
 from orchestrator.suites.integrity.categories import review_attacks
@@ -22,6 +22,7 @@ from orchestrator.suites.integrity.categories.bad_input.probe import (
     build,
 )
 from orchestrator.suites.integrity.categories.base import Category, Scene
+from orchestrator.suites.integrity.categories.review_attacks.texts import ReviewCase
 from orchestrator.suites.integrity.categories.review_attacks.texts import build as build_review
 from orchestrator.suites.integrity.checks import CheckSpec, Column
 
@@ -84,6 +85,10 @@ def _category(number: int, kind: _Inputs) -> Category:
     )
 
 
+def _reviewed(seed: int) -> ReviewCase:
+    return replace(build_review(seed), category=LETTER)
+
+
 def _clock() -> Category:
     number = 3 * len(_INPUTS) + 1
     contract = CheckSpec(LETTER, Column.CONTRACT, number, _CLEAR, "clock")
@@ -102,7 +107,7 @@ def _clock() -> Category:
         title="clock moved between challenge and decision",
         needs=review_attacks.NEEDS,
         checks=(contract, safety, utility),
-        build=build_review,
+        build=_reviewed,
         script=lambda scene: moved_clock(scene, safety, utility),
         variant="clock",
         trials_max=_TRIALS_MAX,
