@@ -7,6 +7,7 @@ import pytest
 
 from memqual.v1 import memory_pb2, vendor_pb2
 from orchestrator.model import CheckOutcome
+from orchestrator.suites.integrity.calls import Answer, Strike, Want
 from orchestrator.suites.integrity.categories import CATEGORIES
 from orchestrator.suites.integrity.categories.fire import CATEGORIES as FIRE
 from orchestrator.suites.integrity.categories.fire import burst, procedure, receipt, strikes
@@ -49,6 +50,23 @@ def test_the_reference_passes_a_burst_however_far_it_got(made: int, reference: F
 
     assert played.violated == []
     assert played.lacking == []
+
+
+class NobodyIsKilled(FireGround):
+    """Every call is answered, whatever was to be done to it."""
+
+    def _answer(self, namespace: str, want: Want) -> Answer:
+        return super()._answer(namespace, want.ask if isinstance(want, Strike) else want)
+
+
+@pytest.mark.parametrize("case", ["fire.write_request", "fire.forget_response"])
+def test_a_call_that_was_answered_before_it_could_be_struck_proves_nothing(
+    case: str, tmp_path: Path
+) -> None:
+    with playground(tmp_path, kind=NobodyIsKilled) as ground:
+        played = ground.trial(CASES[case], 0)
+
+    assert f"integrity.fire.safety.{CASES[case].variant}" in (*played.lacking, *played.violated)
 
 
 @pytest.mark.parametrize("name", [name for name in FLAWS if name not in KILLS_ONLY])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from memqual.v1 import memory_pb2, vendor_pb2
-from orchestrator.suites.integrity.calls import Answer, Ask, Phase, Script, Strike
+from orchestrator.suites.integrity.calls import UNANSWERED, Answer, Ask, Phase, Script, Strike
 from orchestrator.suites.integrity.categories.base import Category, Scene, contract_check, is_record
 from orchestrator.suites.integrity.categories.fire.changes import (
     CHANGES,
@@ -95,6 +95,9 @@ class _Striking:
             yield from self._again(scene, struck, made, before, whole)
         yield from self._replayed(scene, done, "first.again")
         yield from kept_is_recalled(scene, self._utility, said)
+        if answer.status != UNANSWERED and self._phase is not Phase.UNDERWAY:
+            why = f"answered with {answer.status} before it could be struck"
+            scene.findings.open(self._safety, why, required=True)
 
     def _again(
         self, scene: Scene, struck: Ready, made: bool, before: View, whole: View
