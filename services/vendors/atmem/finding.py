@@ -102,7 +102,9 @@ class Found:
             return action == PROMOTE and pending
         if action == PROMOTE:
             return self.record.status == "quarantined"
-        return self.record.status == "active" and self.record.excluded
+        # What was archived since is out of use for a reason of its own.
+        excluded = self.record.excluded and not self.record.archived
+        return self.record.status == "active" and excluded
 
 
 def find(shelf: Shelf, proposals: Iterable[Proposal], contract_id: str) -> Found:
