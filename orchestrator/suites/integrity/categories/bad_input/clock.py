@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from orchestrator.suites.integrity.calls import NotExpressible, NotPossible, Script
 from orchestrator.suites.integrity.categories.base import Scene
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
+    decision_on,
+    signed,
+)
 from orchestrator.suites.integrity.categories.review_attacks.bending import clock_of_memory
 from orchestrator.suites.integrity.categories.review_attacks.stage import (
     Stage,
     Unreviewable,
-    decision_on,
-    signed,
 )
 from orchestrator.suites.integrity.categories.review_attacks.texts import ReviewCase
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec

@@ -14,9 +14,11 @@ from memqual.v1 import vendor_pb2
 from orchestrator.suites.integrity.calls import NotPossible, Script
 from orchestrator.suites.integrity.categories.base import Category, Scene
 from orchestrator.suites.integrity.categories.review_attacks import bending, changing, forging
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
+    Act,
+)
 from orchestrator.suites.integrity.categories.review_attacks.stage import (
     CONTRACT,
-    Act,
     Stage,
     Unreviewable,
 )

@@ -18,12 +18,14 @@ from orchestrator.suites.integrity.calls import (
     NotExpressible,
     Together,
 )
-from orchestrator.suites.integrity.categories.review_attacks.stage import (
-    CONTRACT,
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
     Act,
-    Stage,
     decision_on,
     signed,
+)
+from orchestrator.suites.integrity.categories.review_attacks.stage import (
+    CONTRACT,
+    Stage,
 )
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED
 from orchestrator.suites.integrity.lifecycle_steps import (

@@ -8,15 +8,17 @@ from typing import TypeAlias
 
 from memqual.v1 import memory_pb2
 from orchestrator.suites.integrity.calls import Answer, Ask, NotExpressible, NotServed
-from orchestrator.suites.integrity.categories.review_attacks.stage import (
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
     PROMOTE,
     RELEASE,
     Act,
     Pending,
     Sought,
-    Stage,
     decision_on,
     signed,
+)
+from orchestrator.suites.integrity.categories.review_attacks.stage import (
+    Stage,
 )
 from orchestrator.suites.integrity.categories.review_attacks.texts import Proposal
 from orchestrator.suites.integrity.lifecycle_steps import (

@@ -12,13 +12,15 @@ from dataclasses import replace
 
 from memqual.v1 import common_pb2, memory_pb2
 from orchestrator.suites.integrity.calls import Answer, Ask, NotExpressible, Signer
-from orchestrator.suites.integrity.categories.review_attacks.stage import (
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
     RELEASE,
     Act,
     Pending,
-    Stage,
     decision_on,
     signed,
+)
+from orchestrator.suites.integrity.categories.review_attacks.stage import (
+    Stage,
 )
 from orchestrator.suites.integrity.categories.review_attacks.texts import LABELS
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED

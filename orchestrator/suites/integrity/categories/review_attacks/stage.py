@@ -20,12 +20,18 @@ from orchestrator.suites.integrity.calls import (
     ContractBreach,
     NotExpressible,
     NotServed,
-    Signer,
-    Signing,
-    Want,
 )
 from orchestrator.suites.integrity.cases import Offer
 from orchestrator.suites.integrity.categories.base import Scene, contract_check, is_record
+from orchestrator.suites.integrity.categories.review_attacks.asking import (
+    PROMOTE,
+    RELEASE,
+    Act,
+    Pending,
+    Sought,
+    decision_on,
+    signed,
+)
 from orchestrator.suites.integrity.categories.review_attacks.texts import (
     LETTER,
     Proposal,
@@ -33,9 +39,7 @@ from orchestrator.suites.integrity.categories.review_attacks.texts import (
 )
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec
 from orchestrator.suites.integrity.lifecycle_steps import inspect
-from orchestrator.suites.integrity.reviewer import APPROVE
 from orchestrator.suites.integrity.steps import (
-    Offered,
     call,
     list_procedures,
     request_review,
@@ -43,30 +47,12 @@ from orchestrator.suites.integrity.steps import (
     write,
 )
 
-__all__ = [
-    "CONTRACT",
-    "PROMOTE",
-    "REFUSED",
-    "RELEASE",
-    "Act",
-    "Pending",
-    "Sought",
-    "Stage",
-    "Unreviewable",
-    "decision_on",
-    "signed",
-]
+__all__ = ["CONTRACT", "REFUSED", "Stage", "Unreviewable"]
 
-PROMOTE = "promote"
-RELEASE = "release"
 CONTRACT = contract_check(LETTER)
 
 REFUSED = REFUSALS | {"NOT_FOUND", "RESOURCE_EXHAUSTED"}
 """Statuses with which a memory may refuse a decision that does not count, or a review."""
-
-Act = Generator[Want, Answer, None]
-
-_DECISIONS = memory_pb2.ReviewDecision
 
 
 class Unreviewable(Exception):
@@ -75,31 +61,6 @@ class Unreviewable(Exception):
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
-
-
-@dataclass(frozen=True)
-class Pending:
-    """A record that is not in force, with a challenge that is open.
-
-    Attributes:
-        record: The record.
-        nonce: Word that marks its text.
-        scope: Its circle.
-        challenge: The challenge, as the memory issued it.
-    """
-
-    record: Offered
-    nonce: str
-    scope: memory_pb2.Scope
-    challenge: common_pb2.Challenge
-
-
-@dataclass(frozen=True)
-class Sought:
-    """A record that was proposed, before there is a challenge."""
-
-    record: Offered
-    nonce: str
 
 
 @dataclass(frozen=True)
@@ -308,34 +269,3 @@ class Stage:
         """Conclude that there is nothing to attack, although reviews are declared."""
         self.scene.findings.open(self.safety, error.cause, required=False)
         self.scene.findings.violated(self.utility, f"{VENDOR_REPORTED}: {error.cause}")
-
-
-def signed(
-    pending: Pending,
-    *,
-    challenge: common_pb2.Challenge | None = None,
-    decision: str = APPROVE,
-    signer: Signer = Signer.REVIEWER,
-    claimed: Signer = Signer.REVIEWER,
-) -> Signing:
-    """What is to be signed: by default the record's own challenge, approved by the reviewer."""
-    return Signing(challenge or pending.challenge, decision, signer, claimed)
-
-
-def decision_on(
-    step: str,
-    pending: Pending,
-    *,
-    signing: Signing | None,
-    scope: memory_pb2.Scope | None = None,
-    approve: bool = True,
-) -> Ask:
-    """A decision on the record's challenge, signed as told."""
-    request = memory_pb2.DecideReviewRequest(
-        scope=scope or pending.scope,
-        challenge_id=pending.challenge.challenge_id,
-        decision=_DECISIONS.REVIEW_DECISION_APPROVE
-        if approve
-        else _DECISIONS.REVIEW_DECISION_REJECT,
-    )
-    return Ask(step, request, signing)
