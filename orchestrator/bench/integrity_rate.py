@@ -1,4 +1,4 @@
-"""Integrity trials a second, category by category, on one stack."""
+"""Integrity trials a second, for each published category that is played, on one stack."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from orchestrator.bench.results import Measurement
 from orchestrator.campaign.options import DEFAULT_SEED
 from orchestrator.model import Profile
 from orchestrator.plan import VENDOR
+from orchestrator.suites.integrity.categories import CATEGORIES
 from orchestrator.suites.integrity.driver import integrity_jobs
 from orchestrator.suites.integrity.planned import planned_integrity
 
@@ -18,14 +19,17 @@ _TRIALS = 40
 
 
 def integrity_rate(bench: Bench) -> list[Measurement]:
-    """Play the first trials of each category.
+    """Play the first trials of each category that the benchmark's profile offers to anybody.
 
     Raises:
         MemqualError: A stack cannot be had.
     """
     found = []
-    plans = planned_integrity(Profile.QUICK, DEFAULT_SEED)
-    for letter, of_category in groupby(plans, lambda plan: plan.cell.case):
+    plans = planned_integrity(Profile.MIB, DEFAULT_SEED)
+    for case, of_category in groupby(plans, lambda plan: plan.cell.case):
+        if not CATEGORIES[case].offered:
+            continue
+        letter = CATEGORIES[case].letter
         trials = list(islice(of_category, _TRIALS))
         jobs = integrity_jobs(VENDOR, trials, bench.reviewer)
         pace = bench.pace_of(jobs, 1, f"i{letter.lower()}")
