@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
+from hypothesis.configuration import set_hypothesis_home_dir
 from pydantic import ValidationError
 
 from chaos.client import InterposerClient
@@ -117,7 +119,7 @@ def run_search(options: SearchOptions) -> int:
         ) from error
     log_to(root / "logs" / "orchestrator.jsonl", run_id=run_id)
     progress = progress_for(lines=True)
-    with StopSignals() as signals:
+    with StopSignals() as signals, _no_storage():
         try:
             with _memory(options, root, signals, progress) as memory:
                 if case is not None:
@@ -128,6 +130,17 @@ def run_search(options: SearchOptions) -> int:
             raise
         finally:
             progress.close()
+
+
+@contextmanager
+def _no_storage() -> Iterator[None]:
+    """Keeps what Hypothesis stores of its own out of the folder that a person is in."""
+    with tempfile.TemporaryDirectory(prefix="memqual-search-") as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 class _Memory:

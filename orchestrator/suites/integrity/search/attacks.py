@@ -57,6 +57,8 @@ _LABELS: tuple[tuple[str, ...], ...] = (
 _METHODS = ("summary", "merge", "extraction", "consolidation", "reflection", "")
 _OPS = ("quarantine", "archive", "forget")
 _WAYS = ("write", "write", "derive", "outcome", "supersede", "review")
+# What agents act on more often than what they may read about.
+_KINDS = (Kind.FACT, Kind.FACT, Kind.PROCEDURE, Kind.PROCEDURE, Kind.EPISODE)
 _NO_LABELS: tuple[str, ...] = ()
 _PLAIN = 0
 
@@ -84,7 +86,7 @@ class Attacks:
         self._circles = dice.some(_CIRCLES, 4)
         self._sources = dice.some(_DOUBTFUL, 3)
         self._topics = dice.some(range(TOPICS), 2)
-        self._kinds = dice.some(tuple(Kind), 2)
+        self._kinds = dice.some(_KINDS, 2)
         if dice.chance(0.5):
             self._new(dice, _USER)
         self._new(dice, dice.one(self._sources))

@@ -76,13 +76,14 @@ class Looker:
         topics = list(dict.fromkeys(statement.topic for statement in self._statements))
         views: list[_View] = []
         for viewer in homes:
-            asked = topics + [one.question for one in self._statements if self._near(viewer, one)]
-            for query in asked:
+            for query in topics:
                 views.append(self._question(viewer, query, evidence=False))
                 views.append(self._question(viewer, query, evidence=True))
+            for statement in self._offered_in(viewer):
+                views.append(self._question(viewer, statement.question, evidence=False))
             views.append(self._procedures(viewer))
-        for viewer in _others(homes):
-            for query in topics + [one.text for one in self._statements]:
+        for viewer, home in _others(homes).items():
+            for query in topics + [one.text for one in self._offered_in(home)]:
                 views.append(self._question(viewer, query, evidence=True))
             views.append(self._procedures(viewer))
         recalled: dict[tuple[Circle, str], Shown] = {}
@@ -152,21 +153,22 @@ class Looker:
     def _record(self, viewer: Circle, record_id: str) -> memory_pb2.InspectRequest:
         return memory_pb2.InspectRequest(scope=viewer.scope(self._namespace), record_id=record_id)
 
-    def _near(self, viewer: Circle, statement: Statement) -> bool:
-        """Whether a statement was ever offered on behalf of a viewer's principal."""
-        offered = self._model.offered.get(statement.nonce, set())
-        return any(circle.principal == viewer.principal for circle in offered)
+    def _offered_in(self, circle: Circle) -> list[Statement]:
+        """The statements that were ever offered in a circle."""
+        offered = self._model.offered
+        return [one for one in self._statements if circle in offered.get(one.nonce, set())]
 
 
-def _others(homes: Sequence[Circle]) -> list[Circle]:
-    """Circles that differ from a used one in one part; none of them was used itself."""
-    found: dict[Circle, None] = {}
+def _others(homes: Sequence[Circle]) -> dict[Circle, Circle]:
+    """Circles that differ from a used one in one part, with that one; none was used itself."""
+    found: dict[Circle, Circle] = {}
     for home in homes:
         for part in ("purpose", "workspace", "agent"):
             if getattr(home, part):
-                found[home.model_copy(update={part: _ELSEWHERE})] = None
-    found[Circle(principal=_ELSEWHERE)] = None
-    return [circle for circle in found if circle not in homes][:_VIEWERS_MAX]
+                found[home.model_copy(update={part: _ELSEWHERE})] = home
+        found[Circle(principal=_ELSEWHERE)] = home
+    apart = {circle: home for circle, home in found.items() if circle not in homes}
+    return dict(list(apart.items())[:_VIEWERS_MAX])
 
 
 def _shown(view: _View, outcome: Outcome) -> list[Shown]:

@@ -35,7 +35,7 @@ from orchestrator.suites.integrity.search.texts import (
 
 __all__ = ["STATEMENTS_MAX", "Made", "Posing", "Source", "Stage"]
 
-STATEMENTS_MAX = 6
+STATEMENTS_MAX = 12
 
 Source: TypeAlias = tuple[SourceType, Binding]
 

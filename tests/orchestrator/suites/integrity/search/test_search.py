@@ -32,8 +32,9 @@ RIGHT = with_policy(Policy())
 
 # Quick to find: what the default tests can afford.
 PLAIN = {
-    "TwoIdsCorroborate": ("authority", 2),
-    "TrustsTheSeventhTime": ("authority", 7),
+    "HostVouchesForPages": {("authority", 1)},
+    # Seven times what nobody said, or seven times what was said once and taken out.
+    "TrustsTheSeventhTime": {("authority", 7), ("retired", 8), ("retired", 9)},
 }
 # Flaws of authority, taint, lifecycle, scope and reviews that others planted for the categories.
 PLANTED = (
@@ -90,10 +91,9 @@ def test_a_plain_flaw_is_found_and_told_in_as_few_calls_as_it_takes(
 ) -> None:
     case = found_in(tmp_path, FLAWS[flaw], sequences=200)
 
-    kind, calls = PLAIN[flaw]
-    assert (case.violation.kind.value, len(case.moves)) == (kind, calls)
+    assert (case.violation.kind.value, len(case.moves)) in PLAIN[flaw]
     assert len(case.answers) == len(case.moves)
-    assert all(isinstance(move, Write) for move in case.moves)
+    assert any(isinstance(move, Write) for move in case.moves)
     assert len(case.statements) == 1
     assert Case.model_validate_json(case.model_dump_json()) == case
 
@@ -109,14 +109,14 @@ def test_the_reference_breaks_no_rule(tmp_path: Path) -> None:
 def test_one_seed_finds_one_case_that_breaks_its_rule_again_and_a_right_memory_goes_another_way(
     tmp_path: Path,
 ) -> None:
-    flaw = FLAWS["TwoIdsCorroborate"]
+    flaw = FLAWS["HostVouchesForPages"]
     for name in ("found", "same", "again", "right"):
         (tmp_path / name).mkdir()
     case = found_in(tmp_path / "found", flaw, sequences=100)
     same = found_in(tmp_path / "same", flaw, sequences=100)
     assert same.sequence == case.sequence
     assert same.violation.kind is case.violation.kind
-    assert len(same.moves) == len(case.moves) == 2
+    assert len(same.moves) == len(case.moves) == 1
 
     with searched(tmp_path / "again", flaw) as subject:
         again = replay(Search(subject, seed=1, token="again"), case)
@@ -127,7 +127,7 @@ def test_one_seed_finds_one_case_that_breaks_its_rule_again_and_a_right_memory_g
     assert again.divergence == ""
     assert right.violation is None
     assert not right.same
-    assert right.divergence.startswith("move 2 (write): active before, quarantined now")
+    assert right.divergence.startswith("move 1 (write): active before, quarantined now")
 
 
 def test_each_rule_is_told_once(tmp_path: Path) -> None:
