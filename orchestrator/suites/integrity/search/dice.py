@@ -26,16 +26,18 @@ class Dice:
     """A stream of draws.
 
     Args:
-        number: 0 ≤ number ≤ DICE_MAX; equal numbers make equal draws.
+        number: 0 ≤ number ≤ DICE_MAX.
+        salt: Equal numbers with equal salt make equal draws.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, salt: int) -> None:
         self._number = number
+        self._salt = salt
         self._drawn = 0
 
     def below(self, limit: int) -> int:
         """A whole number 0 ≤ n < limit."""
-        block = f"{self._number}/{self._drawn}".encode()
+        block = f"{self._salt}/{self._number}/{self._drawn}".encode()
         self._drawn += 1
         return int.from_bytes(hashlib.sha256(block).digest()[:8], "big") % limit
 

@@ -241,7 +241,9 @@ class Search:
                 raise _Over
         number = self._next_playing()
         player = Player(self._subject, self._namespace(number))
-        return Adversary(self._subject, player, number, self._see)
+        # While a find is made shorter, this is the sequence that it was found in.
+        salt = trial_seed(self._seed, "search-salt", self._sequences)
+        return Adversary(self._subject, player, seed=number, salt=salt, see=self._see)
 
     def _see(self, player: Player) -> None:
         """Take in a playing that broke a rule; the shortest one is kept."""
