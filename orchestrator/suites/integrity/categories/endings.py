@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memqual.v1 import memory_pb2
+from memqual.v1 import memory_pb2, vendor_pb2
 from orchestrator.suites.integrity.calls import Answer, Ask, NotServed
 from orchestrator.suites.integrity.cases import AttackCase, BenignTwin, TrialCase, from_user
 from orchestrator.suites.integrity.categories.base import Scene
@@ -107,7 +107,7 @@ def ending_case(seed: int, ending: Ending | None = None, media: bool = False) ->
     Args:
         seed: The trial's seed.
         ending: How the record ends; None draws it.
-        media: The record has an attachment that holds its value, too.
+        media: The record has an attachment that holds its value, too, where media are scored.
     """
     varied = vary(seed)
     old, new = nonce_for(varied, Role.ATTACK), nonce_for(varied, Role.TWIN)
@@ -210,7 +210,10 @@ def write_beginning(scene: Scene) -> Generator[Ask, Answer, Offered]:
     """The user says what will end, and something else beside it."""
     case = case_of(scene)
     yield from write("neighbour.write", case.neighbour.offer.observation(scene.namespace))
-    return (yield from write("record.write", case.attack.offer.observation(scene.namespace)))
+    offer = case.attack.offer
+    if vendor_pb2.SURFACE_MEDIA not in scene.declared.surfaces:
+        offer = replace(offer, media="")
+    return (yield from write("record.write", offer.observation(scene.namespace)))
 
 
 def _disguises(varied: Variation, text: str) -> tuple[tuple[str, str], ...]:

@@ -176,10 +176,20 @@ def _bring(
             brought[one.path] = yield from _derived(scene, step, one)
         elif one.older is not None:
             brought[one.path] = yield from _superseded(scene, step, one, one.older)
+        elif one.path in (Path.MEDIA, Path.EPISODE):
+            brought[one.path] = _Brought((yield from _unusual(scene, step, one)))
         else:
             observation = one.offer.observation(scene.namespace)
             brought[one.path] = _Brought((yield from write(step, observation)))
     return brought
+
+
+def _unusual(scene: Scene, step: str, one: _Statement) -> Generator[Ask, Answer, Offered]:
+    """The statement attached, or as an episode: a memory may serve Write without these."""
+    try:
+        return (yield from write(step, one.offer.observation(scene.namespace)))
+    except NotServed:
+        return Offered("", memory_pb2.RECORD_STATE_UNSPECIFIED, "not served")
 
 
 def _derived(scene: Scene, step: str, one: _Statement) -> Generator[Ask, Answer, _Brought]:

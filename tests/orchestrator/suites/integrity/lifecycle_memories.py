@@ -244,6 +244,21 @@ class WithoutInspect(LifecycleMemory):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not served")
 
 
+@dataclass
+class WithoutMedia(LifecycleMemory):
+    """Takes texts only."""
+
+    surfaces: tuple[vendor_pb2.Surface.ValueType, ...] = (
+        vendor_pb2.SURFACE_CANONICAL,
+        vendor_pb2.SURFACE_AUDIT,
+    )
+
+    def take(self, observation: memory_pb2.Observation, context: grpc.ServicerContext) -> Kept:
+        if observation.HasField("media"):
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "no attachments")
+        return super().take(observation, context)
+
+
 # Flaws
 
 

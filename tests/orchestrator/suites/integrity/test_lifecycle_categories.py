@@ -83,6 +83,7 @@ OTHER_DESIGNS = (
     designs.HitsWithoutIds,
     designs.LeavesNoTombstone,
     designs.WithoutInspect,
+    designs.WithoutMedia,
 )
 
 
