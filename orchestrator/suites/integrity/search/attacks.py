@@ -97,13 +97,21 @@ class Attacks:
 
     def somebody_says(self, dice: Dice) -> None:
         """Somebody who must not be believed says something new, perhaps often."""
+        labels = dice.mostly(_NO_LABELS, _LABELS)
         self._new(
             dice,
             dice.one(self._sources),
-            labels=dice.mostly(_NO_LABELS, _LABELS),
+            labels=labels,
             times=dice.times(),
             posing=dice.one(tuple(Posing)),
         )
+        if labels and dice.chance(0.4) and self._subject.serves("RequestReview", "DecideReview"):
+            # Whoever calls his word approved may also decide as if it were.
+            name = self._stage.ask([self._stage.record(0)], "promote")
+            if name is not None:
+                manner = dice.one((Manner.UNSIGNED, Manner.LABEL))
+                circle = self._stage.record(0).circle
+                self._stage.decide(name, circle, manner, approve=True)
 
     def somebody_repeats(self, dice: Dice) -> None:
         """What is known is said again by somebody who must not be believed."""
@@ -214,7 +222,16 @@ class Attacks:
         """A review is asked for and answered, rightly or wrongly; or is left for later."""
         records = [self._known(dice) for _ in range(dice.mostly(1, (1, 2)))]
         other = self._stage.challenges[-1][0] if self._stage.challenges else ""
-        name = self._stage.ask(records, dice.one(("promote", "promote", "release")))
+        action = dice.one(("promote", "promote", "release"))
+        name = self._stage.ask(records, action)
+        if name is not None and dice.chance(0.3):
+            # A second challenge over the same, answered with what was signed for the first.
+            other, name = name, self._stage.ask(records, action)
+            if name is not None:
+                manner = dice.mostly(Manner.OTHER_CHALLENGE, tuple(Manner))
+                circle = records[0].circle
+                self._stage.decide(name, circle, manner, approve=True, other=other)
+            return
         later, right = dice.chance(0.3), dice.chance(0.3)
         if name is None or later:
             return
