@@ -159,14 +159,18 @@ def _vendor_trials(profile: Profile, category: Category) -> int:
 
 
 def _dealt(cases: Sequence[Category]) -> Mapping[str, int]:
-    """Trials of each case: those of a letter shared out, the first cases getting what is over."""
-    counts = {}
+    """Trials of each case: one for each, and what is left of a letter's for those that cost least.
+
+    What is left is shared out evenly, the first cases getting what is over.
+    """
+    counts = {one.case: 1 for one in cases}
     for letter in dict.fromkeys(one.letter for one in cases):
         own = [one for one in cases if one.letter == letter]
-        each, over = divmod(CONTROL_TRIALS, len(own))
-        for at, category in enumerate(own):
-            dealt = max(1, each + (at < over))
-            counts[category.case] = min(category.trials_max, dealt)
+        most = max(one.trials_max for one in own)
+        cheap = [one for one in own if one.trials_max == most]
+        each, over = divmod(max(0, CONTROL_TRIALS - len(own)), len(cheap))
+        for at, category in enumerate(cheap):
+            counts[category.case] = min(most, 1 + each + (at < over))
     return counts
 
 
