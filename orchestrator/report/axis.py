@@ -10,11 +10,11 @@ from orchestrator.report.wording import MARKS, Mark
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED
 from orchestrator.suites.integrity.metrics import (
     CategoryRow,
-    Counts,
     IntegrityRate,
     category_rows,
     integrity_rates,
 )
+from orchestrator.suites.integrity.rates import Counts
 
 __all__ = ["AxisRow", "AxisView", "ColumnLook", "RateLook", "axis_of"]
 

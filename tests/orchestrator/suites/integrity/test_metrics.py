@@ -17,13 +17,8 @@ from orchestrator.model import (
 )
 from orchestrator.suites.integrity.categories import CATEGORIES
 from orchestrator.suites.integrity.checks import Column
-from orchestrator.suites.integrity.metrics import (
-    RATES,
-    Counts,
-    IntegrityRate,
-    category_rows,
-    integrity_rates,
-)
+from orchestrator.suites.integrity.metrics import IntegrityRate, category_rows, integrity_rates
+from orchestrator.suites.integrity.rates import RATES, Counts
 
 HELD, VIOLATED, OPEN = CheckOutcome.HELD, CheckOutcome.VIOLATED, CheckOutcome.NOT_EVALUATED
 
