@@ -226,10 +226,12 @@ class Attacks:
         name = self._stage.ask(records, action)
         if name is not None and dice.chance(0.3):
             # A second challenge over the same, answered with what was signed for the first.
-            other, name = name, self._stage.ask(records, action)
+            # Mostly the same record; now and then another one's signature.
+            more = records if dice.chance(0.6) else [self._known(dice)]
+            other, name = name, self._stage.ask(more, action)
             if name is not None:
                 manner = dice.mostly(Manner.OTHER_CHALLENGE, tuple(Manner))
-                circle = records[0].circle
+                circle = more[0].circle
                 self._stage.decide(name, circle, manner, approve=True, other=other)
             return
         later, right = dice.chance(0.3), dice.chance(0.3)
@@ -242,6 +244,8 @@ class Attacks:
         approve = dice.chance(0.8)
         self._stage.decide(name, circle, manner, approve=approve, other=other)
         if dice.chance(0.4):
+            if dice.chance(0.5):
+                self._retire(records[0], dice.one(_OPS))
             again = dice.mostly(Manner.SIGNED, tuple(Manner))
             self._stage.decide(name, own, again, approve=True, other=other)
 
