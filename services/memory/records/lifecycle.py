@@ -10,12 +10,12 @@ import grpc
 
 from services.common.errors import ServiceError
 from services.memory.records import audit, lineage, outcome_store, places, review_store, store
+from services.memory.records.carrying import run_words, traits
 from services.memory.records.desk import Desk
 from services.memory.records.model import Kind, Outcome, Reason, Scope
 from services.memory.records.recalling import Viewed
 from services.memory.records.secret_pieces import drop_read_texts
 from services.memory.records.store import Stored
-from services.memory.records.text import terms
 
 __all__ = ["Lifecycle"]
 
@@ -145,9 +145,11 @@ class Lifecycle:
             return Viewed(stored, lineage.ancestor_ids(conn, stored.row))
 
     def _forget(self, conn: sqlite3.Connection, stored: Stored, now_unix_ns: int) -> list[str]:
-        words = frozenset(terms(stored.record.content or ""))
+        content = stored.record.content or ""
+        run_length = run_words(content)
+        said = traits(content, run_length)
         rows = lineage.descendants(conn, stored.row)
-        others = _words_of_others(conn, stored.row, rows)
+        others = _said_by_others(conn, stored.row, rows, run_length)
         standing = self._policy.forgotten(stored.standing)
         tombstone = self._desk.change(
             conn, self._erase(conn, stored), standing, "forgotten", now_unix_ns
@@ -159,8 +161,8 @@ class Lifecycle:
                 conn, tombstone, child, Reason.ANCESTOR_FORGOTTEN, now_unix_ns
             )
             child = lowered or child
-            mine = frozenset(terms(child.record.content or ""))
-            erased = self._policy.carries(mine, words, others[row])
+            mine = traits(child.record.content or "", run_length)
+            erased = self._policy.carries(mine, said, others[row])
             if erased:
                 reasons = (*child.standing.reasons, str(Reason.CONTENT_ERASED))
                 standing = replace(child.standing, reasons=reasons)
@@ -174,20 +176,20 @@ class Lifecycle:
         return store.erase(conn, stored)
 
 
-def _words_of_others(
-    conn: sqlite3.Connection, forgotten: int, descendants: list[int]
+def _said_by_others(
+    conn: sqlite3.Connection, forgotten: int, descendants: list[int], run_length: int
 ) -> dict[int, frozenset[str]]:
-    """For each descendant, the terms of its ancestors that are not made of the forgotten record."""
+    """For each descendant, what its ancestors say that are not made of the forgotten record."""
     made_of_it = {forgotten, *descendants}
     origins = {
         row: [other for other in lineage.ancestors(conn, row) if other not in made_of_it]
         for row in descendants
     }
-    words = {
-        row: frozenset(terms(other.record.content or ""))
+    said = {
+        row: traits(other.record.content or "", run_length)
         for row, other in store.load_many(conn, set().union(*origins.values())).items()
     }
     return {
-        row: frozenset().union(*(words[other] for other in others))
+        row: frozenset().union(*(said[other] for other in others))
         for row, others in origins.items()
     }

@@ -37,8 +37,7 @@ from services.memory.records.policy_replace import REASONS_MAX, ReplaceRules, ap
 from services.memory.records.policy_review import ReviewRules
 from services.memory.records.secret_parts import find_joined
 from services.memory.records.secret_scan import find_secrets
-from services.memory.records.text import stem
-from services.memory.records.words import NEUTRAL_WORDS
+from services.memory.records.text import NEUTRAL_STEMS
 
 __all__ = ["EARLIER_TEXTS_MAX", "REASONS_MAX", "Policy"]
 
@@ -52,7 +51,6 @@ _OWN_TAINTS = {
     SourceType.WEB: Taint.UNTRUSTED_SOURCE,
     SourceType.DOCUMENT: Taint.UNTRUSTED_SOURCE,
 }
-_NEUTRAL_STEMS = frozenset(stem(word) for word in NEUTRAL_WORDS)
 
 
 class Policy(ReviewRules, ReplaceRules, ReceiptRules):
@@ -163,7 +161,7 @@ class Policy(ReviewRules, ReplaceRules, ReceiptRules):
 
         Words are stems in `text.claims`' form. What a model adds of its own is its own claim.
         """
-        return all(word in parents or word in _NEUTRAL_STEMS for word in child)
+        return all(word in parents or word in NEUTRAL_STEMS for word in child)
 
     # Authority
 
@@ -241,14 +239,14 @@ class Policy(ReviewRules, ReplaceRules, ReceiptRules):
     def carries(
         self, child: frozenset[str], forgotten: frozenset[str], others: frozenset[str]
     ) -> bool:
-        """True when a descendant holds words of a forgotten record that it has from nowhere else.
+        """True when a descendant holds what a forgotten record said and has it from nowhere else.
 
         Args:
-            child: the descendant's terms.
-            forgotten: the forgotten record's terms.
-            others: terms of the descendant's other, kept parents.
+            child: the descendant's words, and its runs of words (`carrying.traits`).
+            forgotten: the forgotten record's.
+            others: those of the descendant's other, kept ancestors.
         """
-        return bool((child & forgotten) - others - _NEUTRAL_STEMS)
+        return bool((child & forgotten) - others - NEUTRAL_STEMS)
 
 
 def _standing(

@@ -12,9 +12,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from services.memory.records.words import CONFUSABLES, LOOK_ALIKES, NEGATIONS, STOP_WORDS
+from services.memory.records.words import (
+    CONFUSABLES,
+    LOOK_ALIKES,
+    NEGATIONS,
+    NEUTRAL_WORDS,
+    STOP_WORDS,
+)
 
-__all__ = ["Reading", "claims", "latin_form", "normal_form", "read", "terms", "visible_form"]
+__all__ = [
+    "NEUTRAL_STEMS",
+    "Reading",
+    "claims",
+    "latin_form",
+    "normal_form",
+    "read",
+    "terms",
+    "visible_form",
+]
 
 TERM_CHARACTERS = 64
 COMPOUND_CHARACTERS = 128
@@ -160,3 +175,7 @@ def _singular(word: str) -> str:
 
 def _base_characters(suffix: str) -> int:
     return 3 if suffix in ("ing", "ed", "ment") else 4
+
+
+NEUTRAL_STEMS = frozenset(stem(word) for word in NEUTRAL_WORDS)
+"""Stems of the words that a faithful condensation may add."""

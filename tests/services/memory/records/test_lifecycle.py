@@ -137,6 +137,30 @@ def test_a_descendant_without_a_forgotten_word_keeps_its_content(memory: Memory)
     assert set(memory.said("vegetarian meals", Surface.EVIDENCE)) == {OTHER, f"Summary: {OTHER}"}
 
 
+@pytest.mark.parametrize("text", [FACT, "Zanzibar harbour", "First the pump, then the valve"])
+def test_a_child_does_not_keep_a_forgotten_text_because_another_parent_has_its_words(
+    memory: Memory, text: str
+) -> None:
+    turned = " ".join(reversed(text.split()))
+    kept = memory.write(text).record_id
+    forgotten = memory.write(turned).record_id
+    summary = memory.derive(text, kept).record_id
+    mixed = memory.derive(turned, forgotten, summary).record_id
+    both = memory.derive(f"Summary: {text}. {turned}.", forgotten, summary).record_id
+    assert memory.lifecycle.forget(ALICE, forgotten) == [forgotten, mixed, both]
+    assert set(memory.said(text, Surface.EVIDENCE)) == {text}
+    assert memory.look(kept).stored.authoritative
+    assert memory.look(summary).stored.authoritative
+
+
+def test_a_child_keeps_what_another_parent_says_in_the_same_order(memory: Memory) -> None:
+    forgotten = memory.write(f"{OTHER} and a window seat").record_id
+    other = memory.write(OTHER).record_id
+    child = memory.derive(f"Summary: {OTHER}", forgotten, other).record_id
+    assert memory.lifecycle.forget(ALICE, forgotten) == [forgotten, child]
+    assert memory.look(child).stored.record.content == f"Summary: {OTHER}"
+
+
 @pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize(
     "copy", [FACT, FACT.upper(), f"As I recalled: {FACT}.", f"{FACT} \u2014 and more of it"]
