@@ -15,6 +15,7 @@ from collections.abc import Iterator
 __all__ = ["decoded", "from_base64", "readable"]
 
 PRINTABLE_SHARE = 0.95
+QUOTED_TIMES_MAX = 4
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 # Broken into lines, the last "=" perhaps on a line of its own.
@@ -97,7 +98,12 @@ def _from_base32(token: str) -> bytes:
 
 
 def _unquoted(text: str) -> str:
-    return urllib.parse.unquote(text) if "%" in text else text
+    """Percent forms are often made by one program after another: all of them are one step."""
+    for _ in range(QUOTED_TIMES_MAX):
+        if "%" not in text:
+            break
+        text = urllib.parse.unquote(text)
+    return text
 
 
 def _unescaped(text: str) -> str:
