@@ -395,7 +395,7 @@ class Search(RuleBasedStateMachine):
 
 
 SEARCH = settings(
-    max_examples=40,
+    max_examples=25,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -403,6 +403,12 @@ SEARCH = settings(
 
 TestSearch = Search.TestCase
 TestSearch.settings = SEARCH
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1_800)
+def test_a_long_search_finds_nothing_in_the_reference() -> None:
+    run_state_machine_as_test(Search, settings=settings(SEARCH, max_examples=1_000))
 
 
 class _ForgetsTaints(Policy):
@@ -435,11 +441,12 @@ class _KeepsCopies(Policy):
 
 
 FLAWS = [
-    _ForgetsTaints,
     _TrustsReceiptsOfAnybody,
     _ShowsAllCircles,
-    _AddsWords,
     _KeepsCopies,
+    # These take some hundred sequences.
+    pytest.param(_ForgetsTaints, marks=pytest.mark.nightly),
+    pytest.param(_AddsWords, marks=pytest.mark.nightly),
 ]
 
 
@@ -447,7 +454,9 @@ FLAWS = [
 def test_the_search_finds_a_planted_flaw(flaw: type[Policy]) -> None:
     """A search that finds nothing in a memory that is wrong proves nothing about a right one."""
     machine = type("FlawedSearch", (Search,), {"policy": flaw})
-    # Found is enough here: no shrinking.
-    only_find = settings(SEARCH, max_examples=500, database=None, phases=[Phase.generate])
+    # Found is enough here: no shrinking; the same sequences each time, as long as nothing changes.
+    only_find = settings(
+        SEARCH, max_examples=1_000, database=None, derandomize=True, phases=[Phase.generate]
+    )
     with pytest.raises(AssertionError):
         run_state_machine_as_test(machine, settings=only_find)
