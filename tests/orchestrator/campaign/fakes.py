@@ -143,6 +143,9 @@ class FakeStack:
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         self._log.append(f"look at {', '.join(names)}")
 
+    def volume_bytes(self, name: str) -> Iterator[bytes]:
+        yield name.encode()
+
     def describe_isolation(self) -> IsolationReport:
         return IsolationReport(supported=False, reason="fake")
 
