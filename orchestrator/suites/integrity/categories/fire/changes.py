@@ -33,7 +33,7 @@ from orchestrator.suites.integrity.categories.fire.views import Known
 from orchestrator.suites.integrity.reviewer import APPROVE
 from orchestrator.suites.integrity.steps import Offered, call, derive, request_review, write
 
-__all__ = ["CHANGES", "Change", "Ready", "Unkept", "fire_case", "make"]
+__all__ = ["CHANGES", "Change", "Ready", "Unkept", "approved_anew", "fire_case", "make"]
 
 PROMOTE = "promote"
 _REPEAT_REFUSALS = REFUSALS | {"NOT_FOUND"}
@@ -191,6 +191,25 @@ def _decision(known: Known, scene: Scene, challenge: common_pb2.Challenge, targe
         decision=memory_pb2.REVIEW_DECISION_APPROVE,
     )
     return Ready(known, request, Signing(challenge, APPROVE), target)
+
+
+def approved_anew(
+    step: str, scene: Scene, ready: Ready
+) -> Generator[Ask, Answer, tuple[Ready, str] | None]:
+    """Have an approval made over a fresh challenge; None where the memory offers none.
+
+    A memory may use a challenge up before it carries the decision out: after a kill in between
+    the approval is not made, and whoever reviews is asked once more.
+    """
+    scope = _scope(scene, ready.known.subject)
+    challenge = yield from request_review(
+        f"{step}.review", scope, ready.target, PROMOTE, refusals=_REPEAT_REFUSALS
+    )
+    if isinstance(challenge, str):
+        return None
+    fresh = _decision(ready.known, scene, challenge, ready.target)
+    status = yield from make(f"{step}.decide", fresh, again=True)
+    return fresh, status
 
 
 def _with_child(

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from memqual.v1 import memory_pb2, vendor_pb2
-from orchestrator.suites.integrity.calls import UNANSWERED, Answer, Ask, Phase, Script, Strike
+from orchestrator.suites.integrity.calls import OK, UNANSWERED, Answer, Ask, Phase, Script, Strike
 from orchestrator.suites.integrity.categories.base import Category, Scene, contract_check, is_record
 from orchestrator.suites.integrity.categories.fire.changes import (
     CHANGES,
     Change,
     Ready,
     Unkept,
+    approved_anew,
     fire_case,
     make,
 )
@@ -105,6 +106,9 @@ class _Striking:
         """Ask for the change again; an approval that was made is left for its replay."""
         if not (made and struck.signing):
             status = yield from make("second.again", struck, again=True)
+            if struck.signing and status != OK:
+                anew = yield from approved_anew("second.anew", scene, struck)
+                struck, status = anew or (struck, status)
             (now,) = yield from look("again", scene, (struck.known,))
             unsafe, useless = after_change(before, whole, now)
             self._judge(scene, f"the struck {self._change.name}", unsafe)
