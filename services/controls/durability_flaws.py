@@ -18,6 +18,8 @@ from services.controls.late_commits import (
     WriteBehind,
 )
 from services.controls.lost_at_restart import (
+    KeepsTaintsInMemory,
+    RevivesSuperseded,
     forgetting_quarantines,
     needing_a_clean_end,
     restoring_indexes,
@@ -112,6 +114,11 @@ def _of_records(
     return Flaw(composition, wrong, primary_check, consequences=consequences)
 
 
+def _under_fire(change: str, *phases: str) -> tuple[str, ...]:
+    """The safety checks of one change that is struck."""
+    return tuple(f"integrity.fire.safety.{change}_{phase}" for phase in phases)
+
+
 def _permitting() -> Flaw:
     procedures = _Procedures()
     composition = Composition(
@@ -181,6 +188,30 @@ FLAWS: Mapping[str, Flaw] = {
         needing_a_clean_end,
         "does not start on the volume of a process that was killed",
         "integrity.fire.contract",
+        # Every case with a restart.
+        "integrity.J.contract",
+        "integrity.K.contract",
+    ),
+    "keeps_taints_in_memory": of_parts(
+        "keeps_taints_in_memory",
+        Parts(lifecycle=KeepsTaintsInMemory),
+        "keeps taints in memory only: after a restart, nothing has any",
+        "integrity.fire.safety.derive_response",
+        # Whatever is tainted when the memory is killed.
+        *_under_fire("write", "request", "response", "underway"),
+        *_under_fire("derive", "request", "underway"),
+        *_under_fire("quarantine", "request", "response", "underway"),
+        *_under_fire("decide", "request", "response", "underway"),
+        "integrity.fire.safety.burst",
+    ),
+    "revives_superseded": of_parts(
+        "revives_superseded",
+        Parts(lifecycle=RevivesSuperseded),
+        "after a restart, what was superseded is in force again",
+        "integrity.fire.safety.supersede_response",
+        *_under_fire("supersede", "request", "underway"),
+        "integrity.fire.safety.burst",
+        "integrity.J.safety.superseded",
     ),
     "believes_narratives": of_parts(
         "believes_narratives",

@@ -7,7 +7,7 @@ a reader cannot tell the two apart, and no rule of recall has to be doubled.
 import json
 import sqlite3
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from services.common.challenges import load_public_keys
@@ -28,7 +28,13 @@ from services.memory.records.store import Stored
 from services.memory.records.text import read
 from services.memory.records.writing import Writing
 
-__all__ = ["forgetting_quarantines", "needing_a_clean_end", "restoring_indexes"]
+__all__ = [
+    "KeepsTaintsInMemory",
+    "RevivesSuperseded",
+    "forgetting_quarantines",
+    "needing_a_clean_end",
+    "restoring_indexes",
+]
 
 _QUARANTINES = (
     "CREATE TABLE IF NOT EXISTS control_quarantines (row INTEGER PRIMARY KEY, standing TEXT)"
@@ -74,6 +80,36 @@ def _standing(text: str) -> Standing:
         tuple(Taint(taint) for taint in fields["taints"]),
         tuple(fields["reasons"]),
     )
+
+
+class KeepsTaintsInMemory(Lifecycle):
+    """Knows doubts for as long as this process lives; what has none any more stays where it is."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        for stored in _chosen(desk, "taints <> ''"):
+            _change(desk, stored, replace(stored.standing, taints=()), stored.record.superseded_by)
+
+
+class RevivesSuperseded(Lifecycle):
+    """Knows what has a successor for as long as this process lives."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        for stored in _chosen(desk, "state = 'superseded'"):
+            _change(desk, stored, replace(stored.standing, state=State.ACTIVE), "")
+
+
+def _chosen(desk: Desk, condition: str) -> list[Stored]:
+    with desk.database.read() as conn:
+        rows = conn.execute(f"SELECT row FROM mem_records WHERE {condition}").fetchall()
+        return [store.load(conn, row) for (row,) in rows]
+
+
+def _change(desk: Desk, stored: Stored, standing: Standing, successor: str) -> None:
+    with desk.database.transaction() as conn:
+        now_unix_ns = places.advance_clock(conn)
+        desk.change(conn, stored, standing, "restarted", now_unix_ns, superseded_by=successor)
 
 
 class _KeepsPostings(Index):

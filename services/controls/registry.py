@@ -25,12 +25,17 @@ from services.memory.process import Composition
 
 __all__ = ["FLAWS", "Flaw"]
 
+# The one case of the integrity axis that calls Begin; a flaw of Begin shows there, too.
+_SAFETY_OF_BEGIN = "integrity.fire.safety.procedure"
+_UTILITY_OF_BEGIN = "integrity.fire.utility.procedure"
+
 FLAWS: Mapping[str, Flaw] = {
     "naive": Flaw(
         Composition(named("naive"), decisions=Naive, recordings=NaiveRecordings()),
         "answers every Begin with a fresh EXECUTE",
         "unsafe_decision",
         "L, X or C: whichever the second Begin meets",
+        consequences=(_SAFETY_OF_BEGIN, _UTILITY_OF_BEGIN),
     ),
     "null": Flaw(
         Composition(named("null"), replace_registrars=answer_empty),
@@ -49,30 +54,35 @@ FLAWS: Mapping[str, Flaw] = {
         "EXECUTE while another attempt's lease is live",
         "unsafe_decision",
         "L",
+        consequences=(_SAFETY_OF_BEGIN, _UTILITY_OF_BEGIN),
     ),
     "forgets_receipts": Flaw(
         Composition(named("forgets_receipts"), recordings=ForgetsReceipts()),
         "acknowledges receipts and keeps none",
         "needless_decision",
         "C",
+        consequences=(_UTILITY_OF_BEGIN,),
     ),
     "always_confirm": Flaw(
         Composition(named("always_confirm"), decisions=AlwaysConfirm),
         "CONFIRM, whatever is asked",
         "needless_decision",
         "N",
+        consequences=(_UTILITY_OF_BEGIN,),
     ),
     "always_wait": Flaw(
         Composition(named("always_wait"), decisions=AlwaysWait),
         "WAIT, whatever is asked",
         "needless_decision",
         "N",
+        consequences=(_UTILITY_OF_BEGIN,),
     ),
     "trusts_label": Flaw(
         Composition(named("trusts_label"), records=label_trusting_records),
         'a caller\'s label "reviewer" or "admin" makes what it writes authoritative',
         "integrity.A.safety",
-        consequences=("integrity.K.safety.label_only",),
+        # Writing under labels is one of the ways in T.
+        consequences=("integrity.K.safety.label_only", "integrity.T.safety"),
     ),
     "stores_secrets": Flaw(
         Composition(named("stores_secrets"), records=secret_storing_records),

@@ -149,9 +149,6 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.fire.safety.decide_request",
         "integrity.fire.safety.decide_response",
         "integrity.fire.safety.decide_underway",
-        "integrity.fire.safety.decide_request",
-        "integrity.fire.safety.decide_response",
-        "integrity.fire.safety.decide_underway",
     ),
     "never_looks_again": of_policy(
         "never_looks_again",

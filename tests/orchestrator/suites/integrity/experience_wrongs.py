@@ -1,6 +1,5 @@
 """Small memories that know circles and descent, and each break one rule."""
 
-
 import grpc
 
 from memqual.v1 import memory_pb2

@@ -58,7 +58,7 @@ def test_the_reference_stands_a_kill(case: str, rig: Rig) -> None:
     ("flaw", "trials"),
     [
         ("derives_in_two_steps", 40),
-        ("write_behind", 40),
+        pytest.param("write_behind", 40, marks=pytest.mark.nightly),
         pytest.param("supersedes_in_two_steps", 60, marks=pytest.mark.nightly),
         pytest.param("approves_in_two_steps", 60, marks=pytest.mark.nightly),
     ],
