@@ -51,6 +51,12 @@ class Outcome:
         """Whether the memory answered."""
         return self.status == OK
 
+    @property
+    def admission(self) -> memory_pb2.Admission | None:
+        """What became of an offer; None where the memory did not answer one."""
+        offers = (memory_pb2.WriteResponse, memory_pb2.DeriveResponse, memory_pb2.SupersedeResponse)
+        return self.response.admission if isinstance(self.response, offers) else None
+
     def read(self, kind: type[_Response]) -> _Response:
         """The answer; raises AssertionError unless OK."""
         assert isinstance(self.response, kind)

@@ -165,9 +165,13 @@ class Model:
             known.out, known.spoken_at = None, move
 
     def retire(self, record_id: str, out: Out, move: int) -> None:
-        """The memory says that a record was taken out; what was made out of it goes with it."""
+        """The memory says that a record was taken out; what was made out of it goes with it.
+
+        What is out in this way already stays as it is: to do so again may change nothing.
+        """
         for known in self._known([record_id]):
-            known.out, known.out_at = out, move
+            if known.out is not out:
+                known.out, known.out_at = out, move
         for known in self._known(self.descendants(record_id)):
             if known.out is None:
                 known.out, known.out_at = Out.QUARANTINED, move

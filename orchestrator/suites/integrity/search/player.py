@@ -177,7 +177,7 @@ class Player:
             observation=move.said.observation(move.circle.scope(self._namespace))
         )
         outcome = self._subject.call(request)
-        admission = _admission(outcome, memory_pb2.WriteResponse)
+        admission = outcome.admission
         return self._observed(move.makes, move.circle, move.said, outcome, admission)
 
     def _observed(
@@ -217,7 +217,7 @@ class Player:
             method=move.method,
         )
         outcome = self._subject.call(request)
-        admission = _admission(outcome, memory_pb2.DeriveResponse)
+        admission = outcome.admission
         nonces = self._carried(move.text)
         kept = admission is not None and admission.state not in _NOT_KEPT
         if kept or outcome.status == OPEN:
@@ -255,14 +255,16 @@ class Player:
             observation=move.said.observation(move.circle.scope(self._namespace)),
         )
         outcome = self._subject.call(request)
-        admission = _admission(outcome, memory_pb2.SupersedeResponse)
-        # Only a successor that speaks with authority certainly ended the old one's.
+        admission = outcome.admission
+        # Only a successor that speaks with authority and says something else certainly ended the
+        # old one's: the old one's own words may leave it what it was.
         if (
             admission is not None
             and admission.state == memory_pb2.RECORD_STATE_ACTIVE
             and may_be_believed(move.said)
             and admission.record_id != old_id
             and self._owns(move.circle, old_id)
+            and not self._carried(move.said.text) <= self.model.records[old_id].nonces
         ):
             self.model.retire(old_id, Out.SUPERSEDED, len(self.moves) - 1)
         return self._observed(move.makes, move.circle, move.said, outcome, admission)
@@ -353,12 +355,3 @@ class Player:
                     kind=breach.kind, words=breach.words, move=len(self.moves) - 1
                 )
                 raise Found(self.violation)
-
-
-def _admission(
-    outcome: Outcome,
-    kind: type[memory_pb2.WriteResponse]
-    | type[memory_pb2.DeriveResponse]
-    | type[memory_pb2.SupersedeResponse],
-) -> memory_pb2.Admission | None:
-    return outcome.read(kind).admission if outcome.ok else None

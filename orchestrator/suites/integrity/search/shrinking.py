@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from orchestrator.suites.integrity.search.moves import (
+    Decide,
     Derive,
     Move,
     Supersede,
@@ -46,7 +47,9 @@ def shortest(
         if size == 1 and len(best) < len(before):
             continue
         size //= 2
-    return _plainer(best, tries)
+    plain = _plainer(best, tries)
+    # A move that is plainer may refer to less.
+    return plain if plain == best else _without_chunks(plain, 1, tries)
 
 
 def closed(moves: Sequence[Move]) -> tuple[Move, ...]:
@@ -90,7 +93,7 @@ def _without_chunks(moves: tuple[Move, ...], size: int, tries: _Tries) -> tuple[
 
 
 def _plainer(moves: tuple[Move, ...], tries: _Tries) -> tuple[Move, ...]:
-    """Without labels and second parents that play no part."""
+    """Without labels, second parents and other challenges that play no part."""
     for at in range(len(moves)):
         for plain in _plain_forms(moves[at]):
             changed = (*moves[:at], plain, *moves[at + 1 :])
@@ -105,4 +108,6 @@ def _plain_forms(move: Move) -> list[Move]:
         return [move.model_copy(update={"said": move.said.model_copy(update={"labels": ()})})]
     if isinstance(move, Derive) and len(move.parents) > 1:
         return [move.model_copy(update={"parents": (parent,)}) for parent in move.parents]
+    if isinstance(move, Decide) and move.other:
+        return [move.model_copy(update={"other": ""})]
     return []

@@ -73,6 +73,15 @@ def test_what_was_taken_out_is_retired_until_it_is_said_anew(out: Out) -> None:
     assert known.standing("alder", N) is Standing.LEGITIMATE
 
 
+@pytest.mark.parametrize("out", list(Out))
+def test_what_is_taken_out_again_was_taken_out_before(out: Out) -> None:
+    known = model()
+    kept = known.keep("r1", ALDER, [N], move=0, believed=True)
+    known.retire("r1", out, 1)
+    known.retire("r1", out, 5)
+    assert (kept.out, kept.out_at) == (out, 1)
+
+
 @pytest.mark.parametrize("out", [Out.QUARANTINED, Out.ARCHIVED, Out.SUPERSEDED])
 def test_an_approval_brings_back_what_was_taken_out(out: Out) -> None:
     known = model()

@@ -12,9 +12,22 @@ from orchestrator.suites.integrity.declared import Declared
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.search.calling import Subject
 from orchestrator.suites.integrity.search.engine import Bounds, Search
-from orchestrator.suites.integrity.search.moves import Case, Write
+from orchestrator.suites.integrity.search.moves import (
+    Ask,
+    Binding,
+    Case,
+    Circle,
+    Decide,
+    Kind,
+    Manner,
+    Said,
+    SourceType,
+    Supersede,
+    Write,
+)
 from orchestrator.suites.integrity.search.replaying import replay
 from orchestrator.suites.integrity.search.signing import Signers
+from orchestrator.suites.integrity.search.texts import new_statement
 from services.controls.registry import FLAWS as CONTROLS
 from services.memory.records.policy import Policy
 from tests.orchestrator.suites.integrity.memories import SmallMemory, WithoutMemory, serve
@@ -128,6 +141,31 @@ def test_one_seed_finds_one_case_that_breaks_its_rule_again_and_a_right_memory_g
     assert right.violation is None
     assert not right.same
     assert right.divergence.startswith("move 1 (write): active before, quarantined now")
+
+
+def test_a_successor_with_the_same_words_need_not_end_what_a_reviewer_was_asked_about(
+    tmp_path: Path,
+) -> None:
+    circle = Circle(principal="user-alder")
+    said = new_statement(SEED, 0, 0, Kind.FACT, doubtful=True)
+    by_tool, by_user = (
+        Said(kind=Kind.FACT, text=said.text, source=source, binding=binding, source_id="s")
+        for source, binding in (
+            (SourceType.TOOL, Binding.CALLER_ASSERTED),
+            (SourceType.USER, Binding.HOST_AUTHENTICATED),
+        )
+    )
+    moves = (
+        Write(makes="r", circle=circle, said=by_tool),
+        Ask(makes="c", circle=circle, records=("r",), action="promote"),
+        Supersede(makes="s", circle=circle, of="r", said=by_user),
+        Decide(circle=circle, challenge="c", approve=True, manner=Manner.SIGNED),
+    )
+    with searched(tmp_path, RIGHT) as subject:
+        player, violation = Search(subject, seed=1, token="t").play([said], moves)
+
+    assert player.answers == ["quarantined", "OK", "active", "OK"]
+    assert violation is None
 
 
 def test_each_rule_is_told_once(tmp_path: Path) -> None:

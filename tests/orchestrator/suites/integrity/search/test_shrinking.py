@@ -71,6 +71,18 @@ def test_parents_and_labels_without_a_part_go() -> None:
     assert found[1].parents == (found[0].makes,)
 
 
+def test_a_challenge_that_was_not_answered_with_goes() -> None:
+    asks = [Ask(makes=name, circle=ALDER, records=("r1",), action="promote") for name in "cd"]
+    decide = Decide(circle=ALDER, challenge="d", approve=True, manner=Manner.SIGNED, other="c")
+    found = shortest(
+        (write("r1"), *asks, decide),
+        lambda tried: isinstance(tried[-1], Decide) and tried[-1].challenge == "d",
+        tries_max=99,
+        seconds=60.0,
+    )
+    assert found == (write("r1"), asks[1], decide.model_copy(update={"other": ""}))
+
+
 def test_tries_are_bounded() -> None:
     tried = 0
 
