@@ -85,7 +85,7 @@ def planned_manifest(
         subject_name="",
         subject_version="",
         subject_source=_source_of(vendor),
-        vendor_json="" if vendor is None else vendor.model_dump_json(),
+        vendor_json="" if vendor is None else _told(vendor).model_dump_json(),
         describe_json="",
         lease_mode="auto" if vendor is None else vendor.lease.mode.value,
         lease_seconds=0,
@@ -185,6 +185,14 @@ def _with_subject(
     if not memory.digest or any(image.digest == memory.digest for image in images):
         return images
     return (*images, ImageRecord(name=_SUBJECT_IMAGE, tag=memory.image, digest=memory.digest))
+
+
+def _told(vendor: VendorConfig) -> VendorConfig:
+    """The vendor as a bundle tells of it: a folder of this checkout without this machine's path."""
+    here = Path.cwd().resolve()
+    if vendor.folder is None or not vendor.folder.is_relative_to(here):
+        return vendor
+    return vendor.model_copy(update={"folder": vendor.folder.relative_to(here)})
 
 
 def _source_of(vendor: VendorConfig | None) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memqual.v1 import vendor_pb2
+from orchestrator.campaign import manifests
 from orchestrator.campaign.manifests import (
     examined_manifest,
     keep_expected,
@@ -145,3 +146,15 @@ def test_another_plan_is_refused(folder: RunDirectory) -> None:
     with pytest.raises(RunDirectoryError, match="another profile, seed or requirement revision"):
         keep_expected(folder, "two\n")
     assert (folder.root / "expected-cells.json").read_text() == "one\n"
+
+
+def test_a_vendor_of_this_checkout_is_told_of_without_this_machines_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    inside = VendorConfig(name="v", image="v:1", folder=tmp_path / "compose" / "vendors")
+    outside = inside.model_copy(update={"folder": tmp_path.parent})
+
+    assert manifests._told(inside).folder == Path("compose/vendors")
+    assert manifests._told(outside) == outside
+    assert manifests._told(inside.model_copy(update={"folder": None})).folder is None
