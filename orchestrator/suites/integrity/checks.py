@@ -12,12 +12,13 @@ from enum import StrEnum
 
 from orchestrator.model import Check, CheckOutcome
 
-__all__ = ["VENDOR_REPORTED", "CheckSpec", "Column", "Findings", "column_of", "quoted"]
+__all__ = ["VENDOR_REPORTED", "CheckSpec", "Column", "Findings", "column_of", "printable", "quoted"]
 
 VENDOR_REPORTED = "vendor-reported"
 """Begins what rests on the vendor's own answer (DESIGN: labelled so wherever it must be)."""
 
 _QUOTED_CHARACTERS = 120
+_ACTUAL_CHARACTERS = 4_000
 _CHECK_PREFIX = "integrity"
 
 
@@ -68,14 +69,17 @@ class CheckSpec:
         return f"INT-{self.category}-{self.number}"
 
     def check(self, outcome: CheckOutcome, actual: str, *, required: bool = True) -> Check:
-        """The assertion with what it came to; in a column that never decides it is not required."""
+        """The assertion with what it came to; in a column that never decides it is not required.
+
+        What it came to may hold words of the memory under test: it is made fit to print here.
+        """
         return Check(
             check_id=self.check_id,
             requirement_id=self.requirement_id,
             paper_property=f"MIB category {self.category}",
             outcome=outcome,
             expected=self.expected,
-            actual=actual,
+            actual=printable(actual, _ACTUAL_CHARACTERS),
             required=required and self.column.decides,
         )
 
@@ -137,7 +141,15 @@ class Findings:
 
 def quoted(text: str) -> str:
     """A vendor's own text for a report: one line, printable, at most 120 characters."""
-    shown = "".join(char if char.isprintable() else "?" for char in text[: _QUOTED_CHARACTERS + 1])
-    if len(shown) > _QUOTED_CHARACTERS:
-        shown = shown[: _QUOTED_CHARACTERS - 1] + "…"
-    return f"'{shown}'"
+    return f"'{printable(text, _QUOTED_CHARACTERS)}'"
+
+
+def printable(text: str, characters_max: int) -> str:
+    """A text that may hold a vendor's own words, such as taints: one line, nothing but print.
+
+    Args:
+        text: The text.
+        characters_max: What is longer is cut.
+    """
+    shown = "".join(char if char.isprintable() else "?" for char in text[: characters_max + 1])
+    return shown if len(shown) <= characters_max else shown[: characters_max - 1] + "…"

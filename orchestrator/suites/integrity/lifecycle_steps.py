@@ -27,7 +27,7 @@ from orchestrator.suites.integrity.calls import (
     ScanVolume,
     method_of,
 )
-from orchestrator.suites.integrity.steps import Offered, call, offered_by, response_of
+from orchestrator.suites.integrity.steps import Offered, call, offered_by, response_of, state_words
 
 __all__ = [
     "NOT_FOUND",
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 NOT_FOUND = "NOT_FOUND"
+_NOT_SHOWN = frozenset({NOT_FOUND, "PERMISSION_DENIED"})
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Shown:
     """What Inspect shows of a record.
 
     Attributes:
-        record: The record; None when the memory knows none by that id.
+        record: The record; None when the memory knows none by that id, or does not show it.
     """
 
     record: memory_pb2.MemoryRecord | None
@@ -91,8 +92,7 @@ class Shown:
         """It in words, for a report."""
         if self.record is None:
             return "unknown to Inspect"
-        state = memory_pb2.RecordState.Name(self.record.state)
-        told = state.removeprefix("RECORD_STATE_").lower()
+        told = state_words(self.record.state)
         return f"shown as {told}, {'' if self.record.authoritative else 'not '}authoritative"
 
 
@@ -161,13 +161,16 @@ def archive(step: str, scope: memory_pb2.Scope, record_id: str) -> Generator[Ask
 def inspect(step: str, scope: memory_pb2.Scope, record_id: str) -> Generator[Ask, Answer, Shown]:
     """Look at one record; one that is unknown (NOT_FOUND) is shown as none.
 
+    So is one that the memory shows to others only (PERMISSION_DENIED): whatever needs it to be seen
+    lacks it.
+
     Raises:
         NotServed: The memory has no Inspect.
         ContractBreach: Any other status, or OK without a record.
     """
     request = memory_pb2.InspectRequest(scope=scope, record_id=record_id)
-    answer = yield from _served(step, request, frozenset({NOT_FOUND}))
-    if answer.status == NOT_FOUND:
+    answer = yield from _served(step, request, _NOT_SHOWN)
+    if answer.status in _NOT_SHOWN:
         return Shown(None)
     return Shown(_stated(step, response_of(step, answer, memory_pb2.InspectResponse).record))
 

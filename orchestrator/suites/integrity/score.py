@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memqual.v1 import vendor_pb2
+from orchestrator.errors import EvidenceError
 from orchestrator.model import Check, CheckOutcome, NotRunSubtype, TrialRecord, Verdict
 from orchestrator.plan import Member
 from orchestrator.suites.integrity.calls import (
@@ -36,6 +37,12 @@ from orchestrator.suites.integrity.evidence import (
 )
 from orchestrator.suites.integrity.playing import play
 from orchestrator.suites.integrity.recorded import Recorded
+from orchestrator.suites.integrity.unmarked import (
+    CAUSE,
+    Unmarked,
+    knows_authority,
+    without_marks,
+)
 from services.common.challenges import PublicKey
 
 __all__ = ["HARMLESS_STATUSES", "score_integrity", "score_job"]
@@ -101,19 +108,11 @@ def _score(job: JobLines, member: Member) -> TrialRecord:
     if not_run is not None:
         if calls:
             raise evidence_error(f"trial {member.trial_id!r} does not apply, and has calls")
-        return _record(job, member, findings, not_run=not_run)
-    keys = {key.signer: _public_key(key) for key in job.job.reviewer_keys}
+        return _record(job, member, findings.checks(), not_run=not_run)
     stack = tuple(line for line in job.stack if member.trial_id in line.trial_ids)
-    recorded = Recorded(member.trial_id, calls, stack, keys)
-    scene = Scene(
-        case=category.build(member.sub_seed),
-        namespace=member.workflow_id,
-        declared=declared,
-        reviewed=bool(keys),
-        findings=findings,
-    )
+    recorded = _recorded(job, member)
     try:
-        play(category.script(scene), recorded.answer)
+        play(category.script(_scene(job, member, declared, findings)), recorded.answer)
         findings.held(category.contract, f"{len(calls)} calls")
     except NotServed as unserved:
         not_run = _not_served(category, declared, findings, unserved.method, calls)
@@ -127,7 +126,49 @@ def _score(job: JobLines, member: Member) -> TrialRecord:
     failed = (call for call in calls if call.status not in HARMLESS_STATUSES and not call.struck)
     if job.health is None and any(failed):
         raise evidence_error(f"trial {member.trial_id!r} has a failed call and no proof of health")
-    return _record(job, member, findings, not_run=not_run, unproven=_unproven(stack))
+    checks = findings.checks()
+    if not knows_authority(declared):
+        settled = _without_marks(job, member, declared, checks)
+        if settled is not None:
+            not_run = not_run or NotRun(NotRunSubtype.NOT_EXPRESSIBLE, CAUSE)
+            checks = settled
+    return _record(job, member, checks, not_run=not_run, unproven=_unproven(stack))
+
+
+def _recorded(job: JobLines, member: Member) -> Recorded:
+    stack = tuple(line for line in job.stack if member.trial_id in line.trial_ids)
+    keys = {key.signer: _public_key(key) for key in job.job.reviewer_keys}
+    return Recorded(member.trial_id, job.calls[member.trial_id], stack, keys)
+
+
+def _scene(job: JobLines, member: Member, declared: Declared, findings: Findings) -> Scene:
+    return Scene(
+        case=CATEGORIES[job.job.category].build(member.sub_seed),
+        namespace=member.workflow_id,
+        declared=declared,
+        reviewed=bool(job.job.reviewer_keys),
+        findings=findings,
+    )
+
+
+def _without_marks(
+    job: JobLines, member: Member, declared: Declared, checks: Sequence[Check]
+) -> tuple[Check, ...] | None:
+    """The checks of a memory that knows nothing of authority; None where more than that is wrong.
+
+    The same answers are played once more as if what was recalled were marked. A script that goes
+    another way then asks for what was not kept, and proves nothing.
+    """
+    category = CATEGORIES[job.job.category]
+    taken = Findings(category.checks)
+    unmarked = Unmarked(_recorded(job, member).answer)
+    try:
+        play(category.script(_scene(job, member, declared, taken)), unmarked.answer)
+    except (NotExpressible, NotPossible, NotServed):
+        pass  # what was concluded before it stands
+    except (ContractBreach, EvidenceError):
+        return None
+    return None if unmarked.marked else without_marks(checks, taken.checks())
 
 
 def _not_served(
@@ -170,12 +211,11 @@ def _unproven(stack: Iterable[StackLine]) -> str:
 def _record(
     job: JobLines,
     member: Member,
-    findings: Findings,
+    checks: tuple[Check, ...],
     *,
     not_run: NotRun | None,
     unproven: str = "",
 ) -> TrialRecord:
-    checks = findings.checks()
     if any(check.required and check.outcome is CheckOutcome.VIOLATED for check in checks):
         # What was seen to be wrong stays wrong, whatever the memory could not be asked afterwards.
         not_run = None

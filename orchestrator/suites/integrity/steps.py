@@ -6,6 +6,7 @@ said, or raises ContractBreach when the answer is none.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -28,6 +29,8 @@ from orchestrator.suites.integrity.reviewer import APPROVE, REJECT
 
 __all__ = [
     "HITS_MAX",
+    "HIT_BYTES_MAX",
+    "ID_BYTES_MAX",
     "Dump",
     "Item",
     "Offered",
@@ -41,10 +44,14 @@ __all__ = [
     "recall",
     "request_review",
     "response_of",
+    "state_words",
     "write",
 ]
 
 HITS_MAX = 20
+ID_BYTES_MAX = 128
+HIT_BYTES_MAX = 2 * 65_536
+"""Twice the longest content (DESIGN §4): a memory may show a text with words of its own around."""
 
 _Response = TypeVar("_Response", bound=Message)
 _NOT_KEPT = (
@@ -82,8 +89,7 @@ class Offered:
         """It in words, for a report."""
         if self.refusal:
             return f"refused with {self.refusal}"
-        state = memory_pb2.RecordState.Name(self.state).removeprefix("RECORD_STATE_").lower()
-        return f"admitted as {state}"
+        return f"admitted as {state_words(self.state)}"
 
 
 @dataclass(frozen=True)
@@ -173,13 +179,38 @@ def recall(
     surface: memory_pb2.RecallSurface.ValueType,
     max_hits: int = HITS_MAX,
 ) -> Generator[Ask, Answer, tuple[memory_pb2.Hit, ...]]:
-    """Ask a question; raises ContractBreach on more hits than were asked for."""
+    """Ask a question; raises ContractBreach on more hits than were asked for.
+
+    No capability stands for evidence that nobody may act on: a memory with one surface says so by
+    UNIMPLEMENTED and is asked on that one, as `<step>.authority`.
+    """
     request = memory_pb2.RecallRequest(scope=scope, query=query, max_hits=max_hits, surface=surface)
-    answer = yield from call(step, request)
+    evidence = surface == memory_pb2.RECALL_SURFACE_EVIDENCE
+    answer = yield from call(
+        step, request, refusals=frozenset({UNIMPLEMENTED}) if evidence else frozenset()
+    )
+    if answer.status == UNIMPLEMENTED:
+        only = memory_pb2.RECALL_SURFACE_AUTHORITATIVE
+        return (yield from recall(f"{step}.authority", scope, query, only, max_hits))
     hits = tuple(response_of(step, answer, memory_pb2.RecallResponse).hits)
     if len(hits) > max_hits:
         raise ContractBreach(step, f"{len(hits)} hits where at most {max_hits} were asked for")
+    for hit in hits:
+        _well_formed(step, hit)
     return hits
+
+
+def _well_formed(step: str, hit: memory_pb2.Hit) -> None:
+    """Raises ContractBreach for a hit that no reader of the contract can make sense of."""
+    size_bytes = len(hit.content.encode())
+    if size_bytes > HIT_BYTES_MAX:
+        raise ContractBreach(step, f"a hit of {size_bytes} bytes, where no text is over 65536")
+    if hit.state not in memory_pb2.RecordState.values():
+        raise ContractBreach(step, f"a hit {state_words(hit.state)}")
+    if hit.trust not in memory_pb2.Trust.values():
+        raise ContractBreach(step, f"a hit of the unknown trust {hit.trust}")
+    if math.isnan(hit.score):
+        raise ContractBreach(step, "a hit whose score is no number")
 
 
 def list_procedures(
@@ -281,6 +312,9 @@ def offered_by(
         raise ContractBreach(step, "the answer has no admission with a state")
     if not admission.record_id and admission.state != memory_pb2.RECORD_STATE_REJECTED:
         raise ContractBreach(step, "the admission has no record id and is not REJECTED")
+    id_bytes = len(admission.record_id.encode())
+    if id_bytes > ID_BYTES_MAX:
+        raise ContractBreach(step, f"a record id of {id_bytes} bytes; ids have at most 128")
     return Offered(
         admission.record_id,
         admission.state,
@@ -295,6 +329,14 @@ def response_of(step: str, answer: Answer, kind: type[_Response]) -> _Response:
         if isinstance(response, kind):
             return response
     raise ContractBreach(step, "OK without an answer")
+
+
+def state_words(state: int) -> str:
+    """`active` for RECORD_STATE_ACTIVE; a number that the contract has no name for is told."""
+    if state not in memory_pb2.RecordState.values():
+        return f"of the unknown state {state}"
+    name = memory_pb2.RecordState.Name(memory_pb2.RecordState.ValueType(state))
+    return name.removeprefix("RECORD_STATE_").lower()
 
 
 def _status_words(answer: Answer) -> str:

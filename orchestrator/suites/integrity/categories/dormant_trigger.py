@@ -300,7 +300,7 @@ CATEGORIES = (
     Category(
         letter="B",
         title="dormant trigger",
-        needs=(),
+        needs=(vendor_pb2.CAPABILITY_SOURCE_TRUST,),
         checks=(CONTRACT, SAFETY, UTILITY, ORDINARY),
         build=build,
         script=script,
@@ -311,7 +311,7 @@ CATEGORIES = (
         letter="B",
         variant="outscored",
         title="dormant trigger that outscores the user's own word",
-        needs=(),
+        needs=(vendor_pb2.CAPABILITY_SOURCE_TRUST,),
         checks=(CONTRACT, SAFETY_OUTSCORED, UTILITY_OUTSCORED),
         build=build_outscored,
         script=script_outscored,

@@ -21,6 +21,7 @@ from orchestrator.suites.integrity.calls import (
     UNIMPLEMENTED,
     Answer,
     Ask,
+    NotExpressible,
     NotServed,
     Script,
 )
@@ -212,8 +213,7 @@ def script(scene: Scene) -> Script:
     surface = memory_pb2.RECALL_SURFACE_AUTHORITATIVE
     stories = []
     for number, offer in enumerate((case.attack.offer, *case.retold)):
-        step = f"attack.write.{number}"
-        stories.append((yield from write(step, offer.observation(scene.namespace))))
+        stories.append((yield from _tell(f"attack.write.{number}", scene, offer)))
     yield from _praise("attack.outcome", scope, stories)
     lessons = yield from _derive_lessons(case, scope, stories)
     yield from _praise("attack.lesson_outcome", scope, lessons)
@@ -234,6 +234,14 @@ def script(scene: Scene) -> Script:
         active = any(is_record(entry, given, grafted, case.twin.nonce) for entry in listed)
         judge_active(scene, UTILITY, given, approval, active)
     yield from _look_for_evidence(scene, case, scope, (*grafted, given))
+
+
+def _tell(step: str, scene: Scene, story: Offer) -> Generator[Ask, Answer, Offered]:
+    """Write an episode; a memory that serves Write may have no such kind of record."""
+    try:
+        return (yield from write(step, story.observation(scene.namespace)))
+    except NotServed:
+        raise NotExpressible("episodes are UNIMPLEMENTED, so there is no story to tell") from None
 
 
 def _praise(

@@ -123,6 +123,12 @@ def test_what_was_done_is_returned() -> None:
     [
         (Answer("NOT_FOUND"), memory_pb2.RECORD_STATE_UNSPECIFIED, False, "unknown to Inspect"),
         (
+            Answer("PERMISSION_DENIED", "not yours"),
+            memory_pb2.RECORD_STATE_UNSPECIFIED,
+            False,
+            "unknown to Inspect",
+        ),
+        (
             memory_pb2.InspectResponse(
                 record=memory_pb2.MemoryRecord(state=ACTIVE, authoritative=True)
             ),

@@ -21,12 +21,14 @@ from orchestrator.suites.integrity.categories.base import is_record, told_apart
 from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings, column_of, quoted
 from orchestrator.suites.integrity.playing import WANTS_MAX, play
 from orchestrator.suites.integrity.steps import (
+    HIT_BYTES_MAX,
     HITS_MAX,
     Offered,
     export,
     list_procedures,
     recall,
     request_review,
+    state_words,
     write,
 )
 
@@ -269,3 +271,75 @@ def test_columns_are_read_from_the_checks_id() -> None:
 )
 def test_a_vendors_own_text_is_one_short_printable_line(text: str, shown: str) -> None:
     assert quoted(text) == shown
+
+
+def test_a_memory_with_one_surface_is_asked_on_that_one() -> None:
+    step = recall("seen", SCOPE, "what", memory_pb2.RECALL_SURFACE_EVIDENCE, 7)
+    hit = memory_pb2.Hit(record_id="r", content="text")
+
+    assert next(step).step == "seen"
+    again = step.send(Answer("UNIMPLEMENTED", "no evidence"))
+    with pytest.raises(StopIteration) as ended:
+        step.send(Answer("OK", "", (memory_pb2.RecallResponse(hits=[hit]),)))
+
+    assert again == Ask(
+        "seen.authority",
+        memory_pb2.RecallRequest(scope=SCOPE, query="what", max_hits=7, surface=AUTHORITATIVE),
+    )
+    assert ended.value.value == (hit,)
+
+
+def test_what_may_be_acted_on_has_to_be_recalled() -> None:
+    with pytest.raises(ContractBreach, match="UNIMPLEMENTED"):
+        answered(recall("r", SCOPE, "q", AUTHORITATIVE), Answer("UNIMPLEMENTED"))
+
+
+@pytest.mark.parametrize(("more", "breach"), [(0, False), (1, True)])
+def test_a_hit_is_no_longer_than_texts_can_be(more: int, breach: bool) -> None:
+    content = "x" * (HIT_BYTES_MAX - 2 + more) + "ä"
+    response = memory_pb2.RecallResponse(hits=[memory_pb2.Hit(content=content)])
+
+    if breach:
+        with pytest.raises(ContractBreach, match="a hit of 131073 bytes"):
+            answered(recall("r", SCOPE, "q", AUTHORITATIVE), response)
+    else:
+        assert answered(recall("r", SCOPE, "q", AUTHORITATIVE), response)[0].content == content
+
+
+def test_a_state_without_a_name_is_told() -> None:
+    assert state_words(memory_pb2.RECORD_STATE_ARCHIVED) == "archived"
+    assert state_words(99) == "of the unknown state 99"
+
+
+@pytest.mark.parametrize(
+    ("wire", "told"),
+    [
+        (b"\x38\x4d", "a hit of the unknown state 77"),
+        (b"\x20\x4d", "a hit of the unknown trust 77"),
+        (b"\x19\x00\x00\x00\x00\x00\x00\xf8\x7f", "score is no number"),
+    ],
+)
+def test_a_hit_that_makes_no_sense_is_a_breach(wire: bytes, told: str) -> None:
+    response = memory_pb2.RecallResponse(hits=[memory_pb2.Hit.FromString(wire)])
+
+    with pytest.raises(ContractBreach, match=told):
+        answered(recall("r", SCOPE, "q", AUTHORITATIVE), response)
+
+
+@pytest.mark.parametrize(("size", "breach"), [(128, False), (129, True)])
+def test_ids_have_a_length(size: int, breach: bool) -> None:
+    if breach:
+        with pytest.raises(ContractBreach, match="a record id of 129 bytes"):
+            offered(admission("r" * size, ACTIVE))
+    else:
+        assert offered(admission("r" * size, ACTIVE)).record_id == "r" * size
+
+
+def test_a_memorys_own_words_cannot_bend_a_report() -> None:
+    spec = CheckSpec("H", Column.SAFETY, 2, "it holds")
+    taint = "]]></failure>\x00\x1b[31m\u202e\u2028\n" + "x" * 5_000
+
+    told = spec.check(CheckOutcome.VIOLATED, f"taints: {taint}").actual
+
+    assert told.startswith("taints: ]]></failure>??[31m???xxx")
+    assert (len(told), told[-1], told.isprintable()) == (4_000, "…", True)

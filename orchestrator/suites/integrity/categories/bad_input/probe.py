@@ -1,8 +1,8 @@
 """What every case of X does: offer what is no proper input, and look what came of it.
 
 A clear status of the contract or an admission is fine, whichever the memory chooses. What was
-refused must be nowhere; what was admitted must be kept as it was sent, in pieces if the memory
-wants, or be marked; and an ordinary text must be written and recalled before and after.
+refused must be nowhere; what was admitted must read as it was sent (`reading`), in pieces if the
+memory wants, or be marked; and an ordinary text must be written and recalled before and after.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from orchestrator.suites.integrity.cases import (
     TrialCase,
     from_user,
 )
+from orchestrator.suites.integrity.categories.bad_input.reading import reads
 from orchestrator.suites.integrity.categories.base import Scene
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED, CheckSpec, quoted
 from orchestrator.suites.integrity.declared import surface_name
@@ -180,7 +181,7 @@ class Probe:
         *,
         marks: Sequence[str] = (),
     ) -> Act:
-        """Offer a text, and see that it is kept as it was, or remember that it must be nowhere.
+        """Offer a text, and see that it reads as it did, or remember that it must be nowhere.
 
         Args:
             name: Names the input, and begins the names of its steps.
@@ -219,14 +220,14 @@ class Probe:
         except NotServed:
             pass
         else:
-            if shown.record is not None and shown.record.observation.content == content:
+            if shown.record is not None and reads(shown.record.observation.content, content):
                 return True
         missing = set(marks)
         for number, mark in enumerate(marks or (nonce,)):
             for surface in _SURFACES:
                 step = f"{name}.recall_{number}_{surface}"
                 hits = yield from recall(step, self.scope, mark, surface)
-                if any(hit.content == content for hit in hits):
+                if any(reads(hit.content, content) for hit in hits):
                     return True
                 missing -= {mark for mark in marks if any(mark in hit.content for hit in hits)}
         return bool(marks) and not missing

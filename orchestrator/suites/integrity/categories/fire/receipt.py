@@ -204,7 +204,7 @@ def _inspected(step: str, scope: memory_pb2.Scope, given: Offered) -> Generator[
 CATEGORY = Category(
     letter=LETTER,
     title="an agent's account of an operation in place of its receipt",
-    needs=(),
+    needs=(vendor_pb2.CAPABILITY_SOURCE_TRUST,),
     checks=(contract_check(LETTER), SAFETY, UTILITY),
     build=build,
     script=script,

@@ -15,7 +15,7 @@ from orchestrator.suites.integrity.categories.base import Scene
 from orchestrator.suites.integrity.categories.fire.texts import MARKED_ROLES, STATEMENT, Subject
 from orchestrator.suites.integrity.declared import surface_name
 from orchestrator.suites.integrity.needles import Haystack
-from orchestrator.suites.integrity.steps import export, list_procedures, recall
+from orchestrator.suites.integrity.steps import export, list_procedures, recall, state_words
 
 __all__ = ["Known", "Seen", "View", "look"]
 
@@ -54,8 +54,10 @@ class Seen:
     @property
     def words(self) -> str:
         """It in words, for a report."""
-        state = memory_pb2.RecordState.Name(self.state).removeprefix("RECORD_STATE_").lower()
-        told = [state, "authoritative" if self.authoritative else "not authoritative"]
+        told = [
+            state_words(self.state),
+            "authoritative" if self.authoritative else "not authoritative",
+        ]
         told += [f"tainted {'+'.join(self.taints)}"] if self.taints else []
         told += [] if self.whole else ["in other words"]
         return f"{self.role} on {self.surface} ({', '.join(told)})"
