@@ -39,6 +39,11 @@ QUALIFY_FLAGS := --profile $(PROFILE) \
   $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE)) \
   $(if $(RESUME),--resume $(RESUME))
 
+SEARCH_FLAGS := $(if $(SEED),--seed $(SEED)) \
+  $(if $(RUNTIME),--runtime $(RUNTIME)) \
+  $(if $(VENDOR),--vendor $(VENDOR)) \
+  $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE))
+
 .PHONY: help
 help: ## Show what can be made
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -93,6 +98,10 @@ check-protos: setup ## Fail when a checked-in stub differs from what the .proto 
 .PHONY: check-tree
 check-tree: setup ## Fail when a tracked file names a registry's host or a path of one machine
 	$(PY) -m tools.check_tree
+
+.PHONY: search
+search: setup ## Make up attacks on a memory and print the shortest that works: VENDOR= SEED= RUNTIME= MEMORY_IMAGE=
+	$(BIN)/memqual search $(SEARCH_FLAGS)
 
 .PHONY: baseline
 baseline: setup ## Accept the contract as it is as the new baseline of `buf breaking`
