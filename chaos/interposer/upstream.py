@@ -44,6 +44,8 @@ UNANSWERED_CODES = frozenset(
 )
 # How the client library words that it gave up an answer that is longer than allowed.
 TOO_LONG_WORDS = "message larger than max"
+# How details begin that the interposer gives of its own accord.
+OWN_PREFIX = "interposer: "
 STATUS_NUMBERS: dict[grpc.StatusCode, int] = {code: code.value[0] for code in grpc.StatusCode}
 
 _log = structlog.get_logger(__name__)
@@ -112,6 +114,9 @@ class Upstream:
                 details=f"interposer: {self.name} answered {method} with more than "
                 f"{MESSAGE_BYTES_MAX} bytes; the answer was given up ({details})",
             )
+        if details.startswith(OWN_PREFIX):
+            # A target must not pass a status of its own off as the interposer's.
+            details = f"{self.name}: {details}"
         return Outcome(
             code=STATUS_NUMBERS[code],
             details=details,

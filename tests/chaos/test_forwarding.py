@@ -63,6 +63,18 @@ def test_response_metadata_comes_back(loop: Loop) -> None:
         assert tuple(call.trailing_metadata()) == (("x-last", "2"), ("x-last-bin", b"\x01"))
 
 
+def test_a_target_cannot_speak_for_the_interposer(loop: Loop) -> None:
+    def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.abort(grpc.StatusCode.PERMISSION_DENIED, "interposer: no such target")
+
+    with rig_of(loop, memory=Target(answer=answer)) as rig:
+        call = rig.call(b"")
+        with pytest.raises(grpc.RpcError):
+            call.result()
+        assert call.code() is grpc.StatusCode.PERMISSION_DENIED
+        assert call.details() == "memory: interposer: no such target"
+
+
 @pytest.mark.parametrize(
     "code", [grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.PERMISSION_DENIED]
 )
