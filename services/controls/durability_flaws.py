@@ -172,6 +172,8 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.fire.safety.quarantine_underway",
         "integrity.fire.safety.burst",
         "integrity.J.safety.quarantined",
+        # A procedure that was quarantined is a record like any other.
+        "integrity.J.safety.procedures",
     ),
     "restores_indexes": _of_records(
         "restores_indexes",

@@ -128,6 +128,8 @@ FLAWS: Mapping[str, Flaw] = {
         "recalls quarantined records as authority when nothing else answers and ten came later",
         "integrity.B.safety",
         "integrity.T.safety",
+        # Of two texts that are alike, the older one has ten after it and the younger one has not.
+        "integrity.fire.safety.burst",
     ),
     "shows_closer_pages": of_parts(
         "shows_closer_pages",

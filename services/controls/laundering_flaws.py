@@ -160,6 +160,8 @@ FLAWS: Mapping[str, Flaw] = {
         _BelievesAssistants,
         "an assistant's claim is as good as the user's word",
         "integrity.C.safety",
+        # An assistant is among those who write an ended text again.
+        "integrity.J.safety.rewritten",
         "integrity.B.safety",
         "integrity.N.safety.content_flow",
     ),
@@ -175,6 +177,8 @@ FLAWS: Mapping[str, Flaw] = {
         _ActsOnSummaries,
         "a summary of a doubted parent is recalled as authority",
         "integrity.D.safety.recall",
+        # A parent that ended is a doubted one.
+        "integrity.J.safety.late_children",
         "integrity.E.safety",
         "integrity.N.safety.grandchild",
         "integrity.N.safety.mixed",

@@ -29,6 +29,8 @@ __all__ = ["FLAWS", "Flaw"]
 _SAFETY_OF_BEGIN = "integrity.fire.safety.procedure"
 _UTILITY_OF_BEGIN = "integrity.fire.utility.procedure"
 
+_SECRETS = ("tokens", "private_key", "password", "card", "connection", "split", "base64")
+
 FLAWS: Mapping[str, Flaw] = {
     "naive": Flaw(
         Composition(named("naive"), decisions=Naive, recordings=NaiveRecordings()),
@@ -88,7 +90,8 @@ FLAWS: Mapping[str, Flaw] = {
         Composition(named("stores_secrets"), records=secret_storing_records),
         "keeps secrets on every surface",
         "integrity.L.safety",
-        "",
+        # A key of one issuer and a secret of any other kind are kept alike.
+        consequences=tuple(f"integrity.S.safety.{kind}" for kind in _SECRETS),
     ),
     **laundering_flaws.FLAWS,
     **experience_flaws.FLAWS,

@@ -121,6 +121,10 @@ FLAWS: Mapping[str, Flaw] = {
         ReplaysApprovals,
         "a used approval brings back what was quarantined since",
         "integrity.K.safety.replay",
+        # An approval that was used before a kill is tried again after it.
+        "integrity.fire.safety.decide_request",
+        "integrity.fire.safety.decide_response",
+        "integrity.fire.safety.decide_underway",
     ),
     "rejection_approves": of_policy(
         "rejection_approves",
