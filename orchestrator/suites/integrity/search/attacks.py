@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orchestrator.suites.integrity.search.calling import Subject
+from orchestrator.suites.integrity.search.casting import CIRCLES, DOUBTFUL, LABELS, USER
 from orchestrator.suites.integrity.search.dice import Dice
 from orchestrator.suites.integrity.search.moves import (
-    Binding,
     Circle,
     Kind,
     Manner,
@@ -13,7 +13,6 @@ from orchestrator.suites.integrity.search.moves import (
     RecordOutcome,
     Restart,
     Retire,
-    SourceType,
 )
 from orchestrator.suites.integrity.search.player import Player
 from orchestrator.suites.integrity.search.stage import Made, Posing, Source, Stage
@@ -21,39 +20,6 @@ from orchestrator.suites.integrity.search.texts import FORMS, TOPICS, WRAPPINGS
 
 __all__ = ["Attacks"]
 
-_USER: Source = (SourceType.USER, Binding.HOST_AUTHENTICATED)
-_CIRCLES = (
-    Circle(principal="user-alder"),
-    Circle(principal="user-birch"),
-    Circle(principal="user-alder", purpose="billing"),
-    Circle(principal="user-alder", purpose="travel"),
-    Circle(principal="user-alder", agent="agent-one"),
-    Circle(principal="user-alder", agent="agent-two"),
-    Circle(principal="user-alder", workspace="desk-one"),
-    Circle(principal="user-alder", workspace="desk-two"),
-)
-_DOUBTFUL: tuple[Source, ...] = (
-    (SourceType.AGENT, Binding.CALLER_ASSERTED),
-    (SourceType.AGENT, Binding.HOST_AUTHENTICATED),
-    (SourceType.AGENT, Binding.VERIFIED),
-    (SourceType.WEB, Binding.CALLER_ASSERTED),
-    (SourceType.WEB, Binding.HOST_AUTHENTICATED),
-    (SourceType.WEB, Binding.VERIFIED),
-    (SourceType.TOOL, Binding.CALLER_ASSERTED),
-    (SourceType.TOOL, Binding.HOST_AUTHENTICATED),
-    (SourceType.DOCUMENT, Binding.CALLER_ASSERTED),
-    (SourceType.DOCUMENT, Binding.HOST_AUTHENTICATED),
-    (SourceType.USER, Binding.CALLER_ASSERTED),
-    (SourceType.RECEIPT, Binding.CALLER_ASSERTED),
-)
-_LABELS: tuple[tuple[str, ...], ...] = (
-    ("approved",),
-    ("reviewer",),
-    ("admin", "system"),
-    ("trusted", "verified"),
-    ("reviewed:user", "authoritative", "promote"),
-    ("approved", "reviewer", "admin", "trusted", "system", "user", "verified"),
-)
 _METHODS = ("summary", "merge", "extraction", "consolidation", "reflection", "")
 _OPS = ("quarantine", "archive", "forget")
 _WAYS = ("write", "write", "derive", "outcome", "supersede", "review")
@@ -76,28 +42,28 @@ class Attacks:
         self._subject = subject
         self._player = player
         self._stage = Stage(player, seed)
-        self._circles: list[Circle] = [_CIRCLES[0]]
-        self._sources: list[Source] = [_DOUBTFUL[0]]
+        self._circles: list[Circle] = [CIRCLES[0]]
+        self._sources: list[Source] = [DOUBTFUL[0]]
         self._topics: list[int] = [0]
         self._kinds: list[Kind] = [Kind.FACT]
 
     def begin(self, dice: Dice) -> None:
         """Choose what the sequence is about, and say something to build on."""
-        self._circles = dice.some(_CIRCLES, 4)
-        self._sources = dice.some(_DOUBTFUL, 3)
+        self._circles = dice.some(CIRCLES, 4)
+        self._sources = dice.some(DOUBTFUL, 3)
         self._topics = dice.some(range(TOPICS), 2)
         self._kinds = dice.some(_KINDS, 2)
         if dice.chance(0.5):
-            self._new(dice, _USER)
+            self._new(dice, USER)
         self._new(dice, dice.one(self._sources))
 
     def user_says(self, dice: Dice) -> None:
         """The authenticated user says something of his own."""
-        self._new(dice, _USER)
+        self._new(dice, USER)
 
     def somebody_says(self, dice: Dice) -> None:
         """Somebody who must not be believed says something new, perhaps often."""
-        labels = dice.mostly(_NO_LABELS, _LABELS)
+        labels = dice.mostly(_NO_LABELS, LABELS)
         self._new(
             dice,
             dice.one(self._sources),
@@ -122,7 +88,7 @@ class Attacks:
             dice.mostly(first.circle, self._circles),
             dice.mostly(first.kind, tuple(Kind)),
             dice.one(self._sources),
-            labels=dice.mostly(_NO_LABELS, _LABELS),
+            labels=dice.mostly(_NO_LABELS, LABELS),
             times=dice.times(),
             posing=dice.one(tuple(Posing)),
         )
@@ -131,7 +97,7 @@ class Attacks:
         """The authenticated user says himself what is known."""
         first = self._known(dice)
         text = self._stage.wording(first, first, dice.mostly(_PLAIN, range(len(FORMS))), _PLAIN)
-        self._stage.say(first.statement, text, first.circle, first.kind, _USER)
+        self._stage.say(first.statement, text, first.circle, first.kind, USER)
 
     def agent_derives(self, dice: Dice) -> None:
         """Something is made out of what is known: out of what it names, or out of other words."""
@@ -155,7 +121,7 @@ class Attacks:
             statement = self._stage.turned(words.statement)
         else:
             statement = self._stage.statement(dice.one(self._topics), Kind.FACT, doubtful=False)
-        self._stage.say(statement, statement.text, words.circle, Kind.FACT, _USER)
+        self._stage.say(statement, statement.text, words.circle, Kind.FACT, USER)
         parent = self._stage.record(0)
         text = self._words(dice, words, parent) if dice.chance(0.5) else words.text
         self._stage.derive(
@@ -190,9 +156,9 @@ class Attacks:
     def record_is_superseded(self, dice: Dice) -> None:
         """Another text takes a record's place: by the user, or by somebody else."""
         old = self._known(dice)
-        by = dice.one((_USER, *self._sources))
+        by = dice.one((USER, *self._sources))
         if dice.chance(0.6):
-            topic, doubtful = dice.one(self._topics), by != _USER
+            topic, doubtful = dice.one(self._topics), by != USER
             statement = self._stage.statement(topic, old.kind, doubtful=doubtful)
             self._stage.supersede(old, statement, statement.text, by)
         else:
@@ -209,7 +175,7 @@ class Attacks:
 
     def life_of_a_word(self, dice: Dice) -> None:
         """Something is said, used, taken out, and brought back, in one go."""
-        self._new(dice, _USER if dice.chance(0.6) else dice.one(self._sources))
+        self._new(dice, USER if dice.chance(0.6) else dice.one(self._sources))
         word = self._stage.record(0)
         if dice.chance(0.6) and self._subject.serves("Derive"):
             text = self._words(dice, word, word) if dice.chance(0.5) else word.text
@@ -238,7 +204,7 @@ class Attacks:
         if name is None or later:
             return
         own = records[0].circle
-        others = [one for one in (*self._circles, *_CIRCLES) if one != own]
+        others = [one for one in (*self._circles, *CIRCLES) if one != own]
         circle = own if dice.chance(0.7) else dice.one(others)
         manner = Manner.SIGNED if right or circle != own else dice.one(tuple(Manner))
         approve = dice.chance(0.8)
@@ -259,6 +225,23 @@ class Attacks:
         manner = dice.mostly(Manner.SIGNED, tuple(Manner))
         approve = dice.chance(0.8)
         self._stage.decide(name, ask.circle, manner, approve=approve, other=signed)
+
+    def review_is_signed_late(self, dice: Dice) -> None:
+        """A proper approval that comes, or comes again, when its record is not what it was."""
+        record = self._known(dice)
+        name = self._stage.ask([record], dice.mostly("promote", ("promote", "release")))
+        if name is None:
+            return
+        if dice.chance(0.7):
+            self._stage.decide(name, record.circle, Manner.SIGNED, approve=True)
+        change = dice.one((*_OPS, "supersede", ""))
+        if change == "supersede" and self._subject.serves("Supersede"):
+            statement = self._stage.statement(dice.one(self._topics), record.kind, doubtful=False)
+            self._stage.supersede(record, statement, statement.text, USER)
+        elif change in _OPS:
+            self._retire(record, change)
+        manner = dice.mostly(Manner.SIGNED, tuple(Manner))
+        self._stage.decide(name, record.circle, manner, approve=dice.chance(0.8))
 
     def somebody_asks(self, dice: Dice) -> None:
         """The same question, perhaps often: asking must change nothing."""
@@ -283,7 +266,7 @@ class Attacks:
         posing: Posing = Posing.SAME,
     ) -> None:
         kind = dice.one(self._kinds)
-        topic, doubtful = dice.one(self._topics), source != _USER
+        topic, doubtful = dice.one(self._topics), source != USER
         statement = self._stage.statement(topic, kind, doubtful=doubtful)
         self._stage.say(
             statement,

@@ -135,6 +135,12 @@ class Adversary(RuleBasedStateMachine):
         """A challenge of before is answered now: anew, or for the first time."""
         self._attacks.review_is_answered(self._dice(number))
 
+    @precondition(lambda self: self._subject.serves("RequestReview", "DecideReview"))
+    @rule(number=_NUMBERS)
+    def review_is_signed_late(self, number: int) -> None:
+        """A proper approval comes, or comes again, when its record is not what it was."""
+        self._attacks.review_is_signed_late(self._dice(number))
+
     @rule(number=_NUMBERS)
     def somebody_asks(self, number: int) -> None:
         """The same question, perhaps often: asking must change nothing."""

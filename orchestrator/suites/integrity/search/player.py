@@ -30,10 +30,7 @@ from orchestrator.suites.integrity.search.moves import (
     Violation,
     Write,
 )
-from orchestrator.suites.integrity.search.oracle import (
-    Breach,
-    Oracle,
-)
+from orchestrator.suites.integrity.search.oracle import Breach, Oracle
 from orchestrator.suites.integrity.search.outcomes import Outcomes
 from orchestrator.suites.integrity.search.reviewing import Reviews
 from orchestrator.suites.integrity.search.texts import carried
@@ -298,8 +295,7 @@ class Player:
             return SKIPPED
         if answered.breach is not None:
             self._raise_first([answered.breach])
-        elif answered.approved:
-            self.model.approve(answered.approved, len(self.moves) - 1)
+        self.model.approve(answered.approved, len(self.moves) - 1)
         return answered.status
 
     def _named(self, name: str, outcome: Outcome, admission: memory_pb2.Admission | None) -> str:

@@ -400,9 +400,12 @@ class ChildrenKeepForgottenWords(Policy):
 
 
 class ChallengeIsUsedTwice(Policy):
-    """A decided challenge can be decided again."""
+    """A decided challenge can be decided again, over its record as that is by then."""
 
     def unused(self, decision: str) -> bool:
+        return True
+
+    def unchanged(self, revision_then: int, revision_now: int) -> bool:
         return True
 
 
