@@ -11,7 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import grpc
 import structlog
+import tenacity
 
 from chaos.errors import ChaosError
 from chaos.faults import ClockJump
@@ -40,6 +42,7 @@ from orchestrator.suites.integrity.deaths import Deaths
 from orchestrator.suites.integrity.evidence import NeedleFound, ScanReport, StackKind, StackLine
 from orchestrator.suites.integrity.needles import Haystack
 from orchestrator.suites.integrity.striking import Killing, Waiting
+from orchestrator.suites.integrity.trial import TRIES_MAX
 
 __all__ = ["VOLUME_BYTES_MAX", "Meeting", "Waiting"]
 
@@ -47,6 +50,7 @@ VOLUME_BYTES_MAX = 512 * 1024 * 1024
 
 _MEMORY = "memory"
 _NS = 1_000_000_000
+_TRY_AGAIN_SECONDS = 0.2
 
 _log = structlog.get_logger(__name__)
 
@@ -154,7 +158,25 @@ class Meeting:
         return _Act(receipt=receipt)
 
     def _now(self) -> ClockReading:
-        clock = self.context.session.memory.vendor.Now(vendor_pb2.NowRequest()).clock
+        """The memory's clocks; asked again while it says "try again", as every call of a script.
+
+        Raises:
+            StackError: It does not tell them, which nobody was asked to judge here.
+        """
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(TRIES_MAX),
+            wait=tenacity.wait_fixed(_TRY_AGAIN_SECONDS),
+            retry=tenacity.retry_if_exception(_asks_to_try_again),
+            reraise=True,
+        )
+        now = self.context.session.memory.vendor.Now
+        try:
+            clock = retrying(now, vendor_pb2.NowRequest()).clock
+        except grpc.RpcError as error:
+            raise StackError(
+                f"The memory does not tell its clock: {error.code().name}.",
+                next_step="See the memory's log in the run folder; the clock was being set.",
+            ) from error
         return ClockReading(wall_unix_ns=clock.wall_unix_ns, monotonic_ns=clock.monotonic_ns)
 
     # Bytes
@@ -181,6 +203,10 @@ class Meeting:
             bytes_read=len(data), sha256=hashlib.sha256(data).hexdigest(), found=tuple(found)
         )
         return _Act(scan=report), answers
+
+
+def _asks_to_try_again(error: BaseException) -> bool:
+    return isinstance(error, grpc.RpcError) and error.code() is grpc.StatusCode.UNAVAILABLE
 
 
 def _kind(step: StackStep) -> StackKind:
