@@ -107,6 +107,22 @@ class _Seen:
     items: int | None
 
     @property
+    def ids(self) -> frozenset[str]:
+        """Ids of all records that were shown."""
+        return frozenset(self.acted_on) | {hit.record_id for hit in self.evidence}
+
+    def gained_since(self, before: _Seen) -> bool:
+        """Whether more records have authority than before.
+
+        A memory may make a record anew under another id when its text comes again: as many new ones
+        may have authority as old ones are shown nowhere any more.
+        """
+        made_anew = sum(
+            count for record_id, count in before.acted_on.items() if record_id not in self.ids
+        )
+        return (self.acted_on - before.acted_on).total() > made_anew
+
+    @property
     def believed(self) -> set[str]:
         """Ids of records that the memory says it trusts."""
         return {hit.record_id for hit in self.evidence if hit.trust in _BELIEVED}
@@ -207,7 +223,7 @@ def _judge_authority(
     """No record has authority, or is believed or reviewed, that was not so before."""
     told = []
     for name, was, now in zip(("statement", "claim"), before, after, strict=True):
-        if now.acted_on - was.acted_on:
+        if now.gained_since(was):
             told.append(f"the {name} has authority by what was written back")
         if now.reviewed - was.reviewed:
             told.append(f"the {name} counts as reviewed")
@@ -249,7 +265,7 @@ def _judge_original(scene: Scene, case: ReentryCase, was: _Seen, now: _Seen) -> 
         told, holds = "the user's statement was not recalled as authority", False
     elif now.first is None or not says(now.first.content, nonce):
         told, holds = "it is not the first answer any more", False
-    elif now.first.record_id != was.first.record_id:
+    elif now.first.record_id != was.first.record_id and was.first.record_id in now.ids:
         told, holds = "another record is the first answer", False
     elif now.first.content != was.first.content and not scene.declared.llm_in_loop:
         told, holds = "its text was changed", False

@@ -222,6 +222,8 @@ class Probe:
         else:
             if shown.record is not None and reads(shown.record.observation.content, content):
                 return True
+        if not content:
+            return True  # nothing of it can be lost, and no question would find it
         missing = set(marks)
         for number, mark in enumerate(marks or (nonce,)):
             for surface in _SURFACES:
