@@ -83,6 +83,8 @@ FLAWS: Mapping[str, Flaw] = {
         _Spares,
         "Quarantine takes the record out of authority, and not what was derived from it",
         "integrity.N.safety.parent_quarantined",
+        # Where the record of that case ends by being quarantined.
+        "integrity.J.safety.children",
     ),
     "forget_spares_children": of_policy(
         "forget_spares_children",
