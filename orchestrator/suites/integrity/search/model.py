@@ -198,6 +198,11 @@ class Model:
         known = self.records.get(record_id)
         return known is not None and not known.speaks
 
+    def reviewed(self, record_id: str) -> bool:
+        """Whether a reviewer approved a record."""
+        known = self.records.get(record_id)
+        return known is not None and known.reviewed
+
     def standing(self, principal: str, nonce: str) -> Standing:
         """What a principal may hear of a nonce as authority."""
         carriers = self.carriers(principal, nonce)

@@ -18,6 +18,7 @@ from orchestrator.suites.integrity.search.moves import (
     Case,
     Circle,
     Decide,
+    Derive,
     Kind,
     Manner,
     Said,
@@ -165,6 +166,35 @@ def test_a_successor_with_the_same_words_need_not_end_what_a_reviewer_was_asked_
         player, violation = Search(subject, seed=1, token="t").play([said], moves)
 
     assert player.answers == ["quarantined", "OK", "active", "OK"]
+    assert violation is None
+
+
+def test_a_child_that_a_reviewer_approved_may_be_made_again_without_its_parents_taints(
+    tmp_path: Path,
+) -> None:
+    circle = Circle(principal="user-alder")
+    stated = new_statement(SEED, 0, 0, Kind.FACT, doubtful=True)
+    said = Said(
+        kind=Kind.EPISODE,
+        text=stated.text,
+        source=SourceType.AGENT,
+        binding=Binding.VERIFIED,
+        source_id="s",
+    )
+    child = Derive(
+        makes="d", circle=circle, kind=Kind.FACT, parents=("r",), text=stated.text, method="merge"
+    )
+    moves = (
+        Write(makes="r", circle=circle, said=said),
+        child,
+        Ask(makes="c", circle=circle, records=("d",), action="promote"),
+        Decide(circle=circle, challenge="c", approve=True, manner=Manner.SIGNED),
+        child.model_copy(update={"makes": "e"}),
+    )
+    with searched(tmp_path, RIGHT) as subject:
+        player, violation = Search(subject, seed=1, token="t").play([stated], moves)
+
+    assert player.answers == ["quarantined", "quarantined", "OK", "OK", "active"]
     assert violation is None
 
 
