@@ -160,8 +160,9 @@ FLAWS: Mapping[str, Flaw] = {
     "approves_in_two_steps": _of_records(
         "approves_in_two_steps",
         _approving_in_two,
-        "closes a challenge first, and makes its record active in a second transaction",
-        "integrity.fire.utility.decide_underway",
+        "takes a record's taints away first, and makes it active in a second transaction",
+        "integrity.fire.safety.decide_underway",
+        "integrity.fire.safety.burst",
     ),
     "forgets_quarantines": _of_records(
         "forgets_quarantines",

@@ -15,7 +15,7 @@ from services.memory.records.model import Kind, Observation, Reason, Scope, Stan
 from services.memory.records.offers import Admitted, Derivation
 from services.memory.records.policy import Policy
 from services.memory.records.recalling import Viewed
-from services.memory.records.review import Decision, Denied, Review
+from services.memory.records.review import APPROVE, Decision, Denied, Review
 from services.memory.records.writing import Writing
 
 __all__ = [
@@ -123,18 +123,23 @@ class SupersedesInTwoSteps(Writing):
 
 
 class ApprovesInTwoSteps(Review):
-    """Closes a challenge first, and makes its records active in a second transaction."""
+    """Takes a record's doubts away first, and makes it active in a second transaction."""
 
     def decide(self, decision: Decision) -> list[Viewed]:
         """Applies a decision that counts."""
         with self._desk.database.transaction() as conn:
             issued = review_store.find(conn, decision.challenge_id)
+            now_unix_ns = places.advance_clock(conn)
             try:
-                challenge, _ = self._check(conn, decision, issued, places.advance_clock(conn))
+                challenge, subjects = self._check(conn, decision, issued, now_unix_ns)
             except Denied:
                 challenge = None
             else:
                 review_store.close(conn, decision.challenge_id, decision.decision, decision.key_id)
+                approved = decision.decision == APPROVE
+                for subject in subjects if approved else ():
+                    cleared = replace(subject.standing, taints=())
+                    self._desk.change(conn, subject, cleared, "reviewed", now_unix_ns)
         if challenge is None:
             return super().decide(decision)
         time.sleep(GAP_SECONDS)
