@@ -72,7 +72,7 @@ test-unit: setup ## Run the tests that need no container and no local stack
 	$(PY) -m pytest -m "not nightly and not e2e_docker and not e2e_process" $(TEST_ARGS)
 
 .PHONY: lint
-lint: setup check-protos check-tree ## Check style, types (three platforms), imports, the contract and its stubs
+lint: setup check-protos check-tree ## Check style, types (three platforms), imports, the contract and its generated code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(PY) -m mypy --platform linux --cache-dir .mypy_cache/linux
@@ -88,11 +88,11 @@ format: setup ## Rewrite the sources in the project's style
 	$(BIN)/ruff format .
 
 .PHONY: protos
-protos: setup ## Regenerate the stubs beside the .proto files
+protos: setup ## Regenerate the code beside the .proto files
 	$(PY) -m tools.protos generate
 
 .PHONY: check-protos
-check-protos: setup ## Fail when a checked-in stub differs from what the .proto files give
+check-protos: setup ## Fail when generated code differs from what the .proto files give
 	$(PY) -m tools.protos check
 
 .PHONY: check-tree

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _qualify(options: argparse.Namespace) -> int:
-    from orchestrator.campaign.runner import qualify  # noqa: PLC0415  # keeps --help quick
+    from orchestrator.campaign.runner import qualify
 
     if options.vendor and options.memory_image:
         raise UsageError(
@@ -67,25 +67,25 @@ def _qualify(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from orchestrator.evidence.verify import verify_bundle  # noqa: PLC0415  # keeps --help quick
+    from orchestrator.evidence.verify import verify_bundle
 
     return verify_bundle(options.run)
 
 
 def _rescore(options: argparse.Namespace) -> int:
-    from orchestrator.evidence.rescore import rescore_bundle  # noqa: PLC0415  # as above
+    from orchestrator.evidence.rescore import rescore_bundle
 
     return rescore_bundle(options.run)
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from orchestrator.campaign.replay import replay_trial  # noqa: PLC0415  # as above
+    from orchestrator.campaign.replay import replay_trial
 
     return replay_trial(options.run, options.trial)
 
 
 def _search(options: argparse.Namespace) -> int:
-    from orchestrator.campaign.searching import SearchOptions, run_search  # noqa: PLC0415  # as above
+    from orchestrator.campaign.searching import SearchOptions, run_search
 
     return run_search(
         SearchOptions(
@@ -104,19 +104,19 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _gc(options: argparse.Namespace) -> int:
-    from orchestrator.campaign.housekeeping import collect_garbage  # noqa: PLC0415  # as above
+    from orchestrator.campaign.housekeeping import collect_garbage
 
     return collect_garbage(options.run_id)
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from orchestrator.campaign.doctor import examine  # noqa: PLC0415  # as above
+    from orchestrator.campaign.doctor import examine
 
     return examine(json_output=options.json)
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from orchestrator.bench import run_benchmarks  # noqa: PLC0415  # as above
+    from orchestrator.bench import run_benchmarks
 
     return run_benchmarks(options.only)
 

@@ -80,7 +80,7 @@ def render_junit(manifest: Manifest, result: Aggregate, trials: Sequence[TrialRe
                 case.result = outcome
             suite.add_testcase(case)
         document.add_testsuite(suite)
-    text: bytes | str = document.tostring()  # type: ignore[no-untyped-call]  # junitparser's own
+    text: bytes | str = document.tostring()
     return _DECLARATION + (text.decode() if isinstance(text, bytes) else text) + "\n"
 
 

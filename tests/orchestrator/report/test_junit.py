@@ -199,7 +199,7 @@ def test_the_record_that_counts_is_told() -> None:
 
 def test_the_run_says_what_it_was() -> None:
     suite = next(one for one in parsed(junit(passing())) if one.name == "run")
-    properties = suite.properties()  # type: ignore[no-untyped-call]  # junitparser's own
+    properties = suite.properties()
     assert {one.name: one.value for one in properties} == {
         "verdict": "QUALIFIED",
         "memory": "mini 1",

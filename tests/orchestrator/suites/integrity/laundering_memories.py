@@ -11,7 +11,10 @@ from tests.orchestrator.suites.integrity.memories import (
     ACTIVE,
     QUARANTINED,
     SUPPORTED,
+    ApprovesEverything,
+    IgnoresApproval,
     Kept,
+    OperatorActive,
     SmallMemory,
 )
 
@@ -274,31 +277,16 @@ class WithoutOutcomes(LineageMemory):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
 
 
-class ApprovesAll(LineageMemory):
+class ApprovesAll(ApprovesEverything, LineageMemory):
     """A signature over one proposal lets every proposal in."""
 
-    def approve(self, subjects: list[Kept]) -> None:
-        namespace = subjects[0].observation.scope.namespace
-        super().approve(self._of(namespace))
 
-
-class ApprovesNothing(LineageMemory):
+class ApprovesNothing(IgnoresApproval, LineageMemory):
     """Takes a signature and changes nothing."""
 
-    def approve(self, subjects: list[Kept]) -> None:
-        pass
 
-
-class OperatorsWord(LineageMemory):
+class OperatorsWord(OperatorActive, LineageMemory):
     """Has nothing to decide about proposals; what the operator says is active at once."""
-
-    def procedure_active(self, observation: memory_pb2.Observation) -> bool:
-        return self.trusts(observation)
-
-    def RequestReview(
-        self, request: memory_pb2.RequestReviewRequest, context: grpc.ServicerContext
-    ) -> memory_pb2.RequestReviewResponse:
-        context.abort(grpc.StatusCode.FAILED_PRECONDITION, "nothing to decide")
 
 
 class RefusesAndActs(WithoutOutcomes):
