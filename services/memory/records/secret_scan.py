@@ -41,6 +41,7 @@ _PUBLIC_KEY = re.compile(
 )
 _LETTERS = re.compile(r"[a-z]{4,}")
 _DIGEST = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8,}(?![0-9A-Za-z])")
+_LONG_DIGEST = re.compile(r"(?<![0-9A-Za-z])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{32,128}(?![0-9A-Za-z])")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S+")
 _SEED_PHRASE = re.compile(
     r"(?i)\b(?:seed|recovery|mnemonic|backup) phrase\b[^\n]{0,20}?[:=]?\s(?:[a-z]{3,8}[ ,]+){11,}"
@@ -66,7 +67,9 @@ def _plain_kinds(text: str) -> Iterator[str]:
     for kind, shape in shapes.TOKEN_SHAPES:
         if shape.search(text):
             yield kind
-    if any(_is_card(match.group()) for match in _CARD.finditer(_IBAN.sub(_without_iban, text))):
+    # Digits at the end of a digest are no card's number, however they add up.
+    numbers = _LONG_DIGEST.sub(" ", _IBAN.sub(_without_iban, text))
+    if any(_is_card(match.group()) for match in _CARD.finditer(numbers)):
         yield "card_number"
     if _SEED_PHRASE.search(text):
         yield "seed_phrase"

@@ -115,6 +115,13 @@ def test_they_are_found_wherever_they_stand(
     assert kind in find_secrets(f"{before}\n{text}\n{after}")
 
 
+def test_a_digest_that_ends_like_a_card_passes() -> None:
+    digest = hashlib.sha256(b"\xf4\x17%\x1d<\xff!?r\xcaU").hexdigest()
+    assert digest.endswith("4883639709513")
+    assert find_secrets(f"The order {digest} was shipped.") == ()
+    assert find_secrets("The order 4883639709513 was shipped.") == ("card_number",)
+
+
 @given(st.uuids(), st.binary(min_size=1, max_size=64))
 def test_ids_and_digests_always_pass(identifier: uuid.UUID, data: bytes) -> None:
     # SHA-1 only makes the shape of a commit id here.
