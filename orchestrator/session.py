@@ -130,14 +130,31 @@ class Session:
         """Stubs whose calls carry ids, so that rules and the trace can tell them apart."""
         return self._memory_stubs(workflow_id, operation_id)
 
+    def destination_for(
+        self, workflow_id: str, operation_id: str, attempt: int
+    ) -> destination_pb2_grpc.DestinationServiceStub:
+        """The destination as a host of the evaluator's calls it, with the ids that tell calls."""
+        channel = self._to("destination", workflow_id, operation_id, attempt)
+        return destination_pb2_grpc.DestinationServiceStub(channel)
+
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""
         self._channel.close()
 
     def _to(
-        self, target: str, workflow_id: str | None = None, operation_id: str | None = None
+        self,
+        target: str,
+        workflow_id: str | None = None,
+        operation_id: str | None = None,
+        attempt: int | None = None,
     ) -> grpc.Channel:
-        metadata = replace(self._base, target=target, workflow=workflow_id, operation=operation_id)
+        metadata = replace(
+            self._base,
+            target=target,
+            workflow=workflow_id,
+            operation=operation_id,
+            attempt=attempt,
+        )
         return grpc.intercept_channel(self._channel, _Targeting(metadata))
 
     def _memory_stubs(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from chaos.client import InterposerClient
@@ -55,6 +55,7 @@ class StackContext:
         progress: What has happened on the stack.
         skew: Whether the preflight showed that the memory's clock can be set.
         sink: Where finished work goes.
+        unavailable: What this machine lacks of what a case may need (`families.Need`), and why.
     """
 
     run_id: str
@@ -66,6 +67,7 @@ class StackContext:
     progress: StackProgress
     skew: bool
     sink: Sink
+    unavailable: Mapping[str, str] = field(default_factory=dict)
 
 
 class Job(Protocol):

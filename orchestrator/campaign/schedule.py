@@ -23,6 +23,7 @@ from orchestrator.plan import (
     trial_id,
 )
 from orchestrator.suites.continuity import cells as continuity
+from orchestrator.suites.continuity.families import case_of_cell
 from orchestrator.suites.continuity.job import ContinuityJob
 from orchestrator.suites.integrity.driver import integrity_jobs
 from orchestrator.suites.integrity.planned import planned_integrity
@@ -100,7 +101,7 @@ def schedule(
         crashes = [plan for plan in plans if plan.cell.suite is Suite.CONTINUITY]
         for batch in batches_for(subject, crashes, join_capabilities=subject != VENDOR):
             batches += 1
-            by_lease.setdefault(_lease_seconds(batch), []).append(ContinuityJob(batch))
+            by_lease.setdefault(_lease_seconds(batch), []).append(ContinuityJob(batch, reviewer))
         records = [plan for plan in plans if plan.cell.suite is Suite.INTEGRITY]
         by_lease.setdefault(LONG_LEASE_SECONDS, []).extend(
             integrity_jobs(subject, records, reviewer)
@@ -140,13 +141,16 @@ def _trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan]:
 
 
 def _lease_seconds(batch: Batch) -> int:
+    case = case_of_cell(batch.cell)
+    if case is not None and case.lease_seconds is not None:
+        return case.lease_seconds
     configured = batch.cell.expiry is ExpiryMode.CONFIGURED
     return SHORT_LEASE_SECONDS if configured else LONG_LEASE_SECONDS
 
 
 def _asked_lease(config: VendorConfig | None, lease_seconds: int) -> int:
     """A vendor whose lease has one length is asked for that length in the long cells."""
-    if config is None or lease_seconds == SHORT_LEASE_SECONDS:
+    if config is None or lease_seconds != LONG_LEASE_SECONDS:
         return lease_seconds
     return config.lease.seconds
 

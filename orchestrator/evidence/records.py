@@ -82,6 +82,7 @@ class BatchEvidence(Frozen):
         receipts_json: Fault receipts (chaos.receipts), as JSON, in order.
         snapshots: Host statuses in order.
         state_digests: Destination's state hash of each workflow at the end.
+        unavailable: What this machine lacks of what a case may need, with the reason.
         error: Set when the batch did not reach its end.
     """
 
@@ -95,6 +96,7 @@ class BatchEvidence(Frozen):
     receipts_json: tuple[str, ...] = ()
     snapshots: tuple[StatusSnapshot, ...] = ()
     state_digests: dict[str, str] = Field(default_factory=dict)
+    unavailable: dict[str, str] = Field(default_factory=dict)
     error: BatchError | None = None
     started_unix_ns: int = 0
     ended_unix_ns: int = 0

@@ -15,6 +15,7 @@ from orchestrator.oracle.judgement import CallJudgement, Classification, Operati
 from orchestrator.oracle.messages import DecisionKind
 from orchestrator.oracle.worlds import Row
 from orchestrator.plan import Member
+from orchestrator.scoring.case_faults import check_case_faults
 from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.decision_checks import check_decisions
 from orchestrator.scoring.declared import not_run
@@ -22,7 +23,9 @@ from orchestrator.scoring.effect_checks import check_effects
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.end_checks import check_end
 from orchestrator.scoring.evidence import BatchFacts
+from orchestrator.scoring.families import JUDGES, CaseFacts
 from orchestrator.scoring.fault_checks import check_fault
+from orchestrator.suites.continuity.families import case_of_cell
 
 __all__ = ["score_trial"]
 
@@ -52,7 +55,9 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
     if evidence.error is not None and evidence.error.kind == "infrastructure":
         cause = f"{evidence.error.step}: {evidence.error.cause}"
         return base.model_copy(update={"error_kind": "infrastructure", "cause": cause})
-    ruled_out = not_run(member.cell, facts.describe, skew=evidence.skew)
+    ruled_out = not_run(
+        member.cell, facts.describe, skew=evidence.skew, unavailable=evidence.unavailable
+    )
     if ruled_out is not None:
         return base.model_copy(
             update={
@@ -73,7 +78,8 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
 def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialRecord:
     """A comparator's trial: what happened is told, nothing is judged."""
     find = Finder()
-    check_fault(find, facts, member)
+    proven = _check_faults(find, facts, member)
+    _judge_case(find, facts, member, (), proven=proven)
     errors = find.violated_or_open()
     return base.model_copy(
         update={
@@ -94,12 +100,13 @@ def _scored(
 ) -> TrialRecord:
     """A memory arm's trial."""
     find = Finder()
-    proven = check_fault(find, facts, member)
+    proven = _check_faults(find, facts, member)
     check_decisions(find, facts.declared, judgements, proven=proven)
     hazard = ""
     if proven:
         hazard = check_effects(find, facts, member, judgements)
         check_end(find, facts, member, judgements)
+    _judge_case(find, facts, member, judgements, proven=proven)
     verdict, errors = find.verdict()
     return base.model_copy(
         update={
@@ -117,6 +124,28 @@ def _scored(
             "findings": _findings(facts, judgements),
         }
     )
+
+
+def _check_faults(find: Finder, facts: BatchFacts, member: Member) -> bool:
+    case = case_of_cell(member.cell)
+    if case is None:
+        return check_fault(find, facts, member)
+    return check_case_faults(find, facts, case)
+
+
+def _judge_case(
+    find: Finder,
+    facts: BatchFacts,
+    member: Member,
+    judgements: Sequence[OperationJudgement],
+    *,
+    proven: bool,
+) -> None:
+    """What the trial's case adds to oracle and journal, if it is of one and adds anything."""
+    case = case_of_cell(member.cell)
+    judge = None if case is None else JUDGES.get(case.name)
+    if case is not None and judge is not None:
+        judge(CaseFacts(find, facts, member, judgements, case, proven))
 
 
 def _numbers(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from memqual.v1 import vendor_pb2
 from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, Frozen, NotRunSubtype
+from orchestrator.suites.continuity.families import Need, case_of_cell
 
 __all__ = ["NotRun", "not_run"]
 
@@ -20,13 +24,29 @@ class NotRun(Frozen):
     cause: str
 
 
-def not_run(cell: Cell, describe: vendor_pb2.DescribeResponse, *, skew: bool) -> NotRun | None:
+_CAPABILITIES = {
+    Need.BEGIN_REPLAY: vendor_pb2.CAPABILITY_BEGIN_REPLAY,
+    Need.DECISION_PEEK: vendor_pb2.CAPABILITY_DECISION_PEEK,
+    Need.FINAL_ABSENCE: vendor_pb2.CAPABILITY_FINAL_ABSENCE,
+    Need.INTENT_MATCHING: vendor_pb2.CAPABILITY_INTENT_MATCHING,
+    Need.ROLLBACK_DETECTION: vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
+}
+
+
+def not_run(
+    cell: Cell,
+    describe: vendor_pb2.DescribeResponse,
+    *,
+    skew: bool,
+    unavailable: Mapping[str, str] = MappingProxyType({}),
+) -> NotRun | None:
     """Why a continuity cell is N/R for this memory on this machine; None when it is run.
 
     Args:
         cell: The cell.
         describe: What the memory declares.
         skew: Whether the preflight showed that the memory's clock can be set.
+        unavailable: What this machine lacks, by `Need`, with the reason.
     """
     if not cell.arm.has_memory:
         return None
@@ -38,7 +58,41 @@ def not_run(cell: Cell, describe: vendor_pb2.DescribeResponse, *, skew: bool) ->
         )
     if status != vendor_pb2.CAPABILITY_STATUS_SUPPORTED:
         return NotRun(subtype=NotRunSubtype.CAPABILITY_ABSENT, cause="continuity is not declared")
-    moves_memory = cell.expiry is ExpiryMode.SKEWED or cell.fault is FaultKind.CLOCK_JUMP
+    case = case_of_cell(cell)
+    needs = frozenset[Need]() if case is None else case.needs
+    lacking = _lacking(needs, describe, unavailable)
+    if lacking is not None:
+        return lacking
+    return _immovable(cell, needs, describe, skew=skew)
+
+
+def _lacking(
+    needs: frozenset[Need],
+    describe: vendor_pb2.DescribeResponse,
+    unavailable: Mapping[str, str],
+) -> NotRun | None:
+    """The first thing that a case needs and that machine or memory does not have."""
+    for need in sorted(needs):
+        if need.value in unavailable:
+            return NotRun(subtype=NotRunSubtype.PLATFORM, cause=unavailable[need.value])
+        capability = _CAPABILITIES.get(need)
+        if capability is None:
+            continue
+        if _status(describe, capability) != vendor_pb2.CAPABILITY_STATUS_SUPPORTED:
+            cause = f"{need.value} is not declared"
+            return NotRun(subtype=NotRunSubtype.CAPABILITY_ABSENT, cause=cause)
+    return None
+
+
+def _immovable(
+    cell: Cell, needs: frozenset[Need], describe: vendor_pb2.DescribeResponse, *, skew: bool
+) -> NotRun | None:
+    """Why a clock that the cell moves cannot be moved."""
+    moves_memory = (
+        cell.expiry is ExpiryMode.SKEWED
+        or cell.fault is FaultKind.CLOCK_JUMP
+        or Need.MEMORY_CLOCK in needs
+    )
     if moves_memory and describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC:
         return NotRun(
             subtype=NotRunSubtype.PLATFORM,

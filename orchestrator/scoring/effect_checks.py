@@ -15,6 +15,7 @@ from orchestrator.plan import Member
 from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.evidence import BatchFacts
+from orchestrator.suites.continuity.families import case_of_cell
 from orchestrator.suites.continuity.workload import arguments_of
 from services.common.canonical import sha256_hex
 
@@ -74,12 +75,14 @@ def _check_extra(
     check = ("continuity.extra_effect", "MQ-C-04")
     told = f"{effects.applied} effects"
     blamed = any(one.grant_outside for one in judgements)
-    if effects.applied <= 1 or blamed:
-        find.that(*check, effects.applied <= 1, "at most one effect", told)
+    case = case_of_cell(cell)
+    right = 1 if case is None else case.effects_max
+    if effects.applied <= right or blamed:
+        find.that(*check, effects.applied <= right, f"at most {right} effects", told)
         return ""
     hazard = _account(cell)
     if hazard:
-        find.that(*check, True, f"at most one effect, or the {hazard}'s", told)
+        find.that(*check, True, f"at most {right} effects, or the {hazard}'s", told)
     else:
         # No decision explains it and no hazard of the cell does: the rig is at fault.
         find.open(*check, f"{told}, and neither a decision nor a hazard explains them")
@@ -88,6 +91,9 @@ def _check_extra(
 
 def _account(cell: Cell) -> str:
     """Whom an extra effect is charged to that no grant outside the oracle explains."""
+    case = case_of_cell(cell)
+    if case is not None:
+        return case.account.value
     if cell.fate in _LATE:
         return "network"
     return "clock" if cell.fault is FaultKind.CLOCK_JUMP else ""

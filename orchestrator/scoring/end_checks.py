@@ -14,6 +14,7 @@ from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.evidence import BatchFacts
 from orchestrator.scoring.rows import asked_after, unreached
 from orchestrator.suites.continuity.cells import rows_of
+from orchestrator.suites.continuity.families import End, case_of_cell
 
 __all__ = ["ENDLESS_WAITS", "check_end", "waits_for_ever"]
 
@@ -39,10 +40,13 @@ def check_end(
     A workflow that did not end although every answer was right is the rig's fault, except where
     the memory said WAIT after the lease's end for as long as it was asked.
     """
+    case = case_of_cell(member.cell)
+    if case is not None and case.end is not End.RESOLVED:
+        return
     violated = any(one.violations for one in judgements)
     decisions = [call for one in judgements for call in one.decisions]
     _check_state(find, facts, member, decisions, violated=violated)
-    if violated:
+    if violated or case is not None:
         return
     dead = facts.held_calls if member.cell.target.kills_agent else frozenset[int]()
     asked = asked_after(decisions, facts.fault_ns or 0, dead)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +18,23 @@ from orchestrator.oracle.judge import judge_operation
 from orchestrator.oracle.judgement import OperationJudgement
 from orchestrator.oracle.view import OperationView, Outage, build_views
 from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
+from orchestrator.scoring.outages import outages_from_marks
 
 __all__ = ["BatchFacts"]
+
+
+def _outages_of(kill: KillReceipt) -> Iterable[Outage]:
+    at = {step.step: step.interposer_monotonic_ns for step in kill.steps}
+    began = kill.frozen_monotonic_ns
+    dies = any(target.service == "memory" for target in kill.targets)
+    if dies and began is not None and "exited" in at:
+        yield Outage(
+            began_ns=began,
+            dead_ns=at["exited"],
+            # The restart is asked for after the fate was given, or after EOF without one.
+            restarted_ns=at.get("released", at.get("disconnected")),
+            healthy_ns=at.get("healthy"),
+        )
 
 
 @dataclass(frozen=True)
@@ -154,20 +169,7 @@ class BatchFacts:
         return {view.operation_id: view for view in views}
 
     def _outages(self) -> tuple[Outage, ...]:
-        """Times in which the memory was dead, from the kill's marked steps."""
-        kill = self.kill
-        if kill is None or all(target.service != "memory" for target in kill.targets):
-            return ()
-        at = {step.step: step.interposer_monotonic_ns for step in kill.steps}
-        began = kill.frozen_monotonic_ns
-        if began is None or "exited" not in at:
-            return ()
-        return (
-            Outage(
-                began_ns=began,
-                dead_ns=at["exited"],
-                # The restart is asked for after the fate was given, or after EOF without one.
-                restarted_ns=at.get("released", at.get("disconnected")),
-                healthy_ns=at.get("healthy"),
-            ),
-        )
+        """Times in which the memory was dead: from the kills' marked steps, and from marks."""
+        kills = (one for one in self.receipts if isinstance(one, KillReceipt))
+        told = (outage for kill in kills for outage in _outages_of(kill))
+        return (*told, *outages_from_marks(self.trace))

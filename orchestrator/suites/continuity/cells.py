@@ -23,6 +23,7 @@ from orchestrator.model import (
 )
 from orchestrator.plan import TrialPlan
 from orchestrator.suites.continuity.covering import covering
+from orchestrator.suites.continuity.families import CASES, Weight
 from orchestrator.suites.continuity.table import TableCell, cell_table, needs_probe, rows_of
 
 __all__ = [
@@ -76,6 +77,8 @@ def case_of(cell: Cell) -> str:
     Cells that differ in telemetry alone (arm, observer, its faults) get the same operations, so
     that their histories can be compared (DESIGN §6, P5).
     """
+    if cell.case:
+        return cell.model_copy(update={"arm": Arm.MEMORY}).cell_id
     jumped = cell.fault is FaultKind.CLOCK_JUMP
     fault = FaultKind.CLOCK_JUMP if jumped else FaultKind.KILL
     return cell.model_copy(update={"arm": Arm.MEMORY, "fault": fault}).cell_id
@@ -106,12 +109,15 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
     """The vendor's continuity cells of a profile (DESIGN §7)."""
     match profile:
         case Profile.QUICK:
-            return tuple(_planned(one, 1) for one in _quick())
+            windows = tuple(_planned(one, 1) for one in _quick())
+            return (*windows, *_cases(Weight.QUICK))
         case Profile.STANDARD:
             cells = covering(_automatic(cell_table()), _quick(), seed)
-            return tuple(_planned(one, _STANDARD_KILLS) for one in cells)
+            windows = tuple(_planned(one, _STANDARD_KILLS) for one in cells)
+            return (*windows, *_cases(Weight.QUICK, Weight.STANDARD))
         case Profile.FULL:
-            return tuple(_planned(one, _FULL_KILLS) for one in cell_table())
+            windows = tuple(_planned(one, _FULL_KILLS) for one in cell_table())
+            return (*windows, *_cases(*Weight))
         case Profile.SELFTEST:
             return _selftest()
         case _:
@@ -129,6 +135,16 @@ def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
     return tuple(
         PlannedCell(cell=one.cell, rows=one.rows, kills=1, operations_per_kill=CONTROL_OPERATIONS)
         for one in _agent_kills(Arm.MEMORY, windows, capabilities)
+    )
+
+
+def _cases(*weights: Weight) -> tuple[PlannedCell, ...]:
+    """The families' cells of these weights, in the order of the registry, a batch each."""
+    return tuple(
+        PlannedCell(cell=cell, rows=(), kills=1, operations_per_kill=case.operations)
+        for case in CASES.values()
+        if case.weight in weights
+        for cell in case.cells()
     )
 
 

@@ -11,15 +11,23 @@ from orchestrator.plan import Batch
 from orchestrator.scoring.batch import score_batch
 from orchestrator.scoring.declared import not_run
 from orchestrator.suites.continuity.driver import carry_out
+from orchestrator.suites.continuity.plays import carry_out_case
+from orchestrator.suites.integrity.reviewer import Reviewer
 
 __all__ = ["ContinuityJob"]
 
 
 class ContinuityJob:
-    """One batch on one subject (a `campaign.jobs.Job`)."""
+    """One batch on one subject (a `campaign.jobs.Job`).
 
-    def __init__(self, batch: Batch) -> None:
+    Args:
+        batch: What is carried out.
+        reviewer: The run's operator, who signs where a case wants it.
+    """
+
+    def __init__(self, batch: Batch, reviewer: Reviewer | None = None) -> None:
         self._batch = batch
+        self._reviewer = reviewer
 
     @property
     def name(self) -> str:
@@ -38,11 +46,15 @@ class ContinuityJob:
         Raises:
             MemqualError, ChaosError, grpc.RpcError: The evidence could not be read.
         """
-        if not_run(self._batch.cell, context.describe, skew=context.skew) is not None:
+        cell = self._batch.cell
+        if not_run(cell, context.describe, skew=context.skew, unavailable=context.unavailable):
             evidence = self._unused(context, error=None)
             context.sink.batch(evidence, (), ())
             return score_batch(evidence, (), ())
-        result = carry_out(context, self._batch)
+        if cell.case:
+            result = carry_out_case(context, self._batch, self._reviewer)
+        else:
+            result = carry_out(context, self._batch)
         context.sink.batch(result.evidence, result.trace_lines(), result.journal_lines())
         return score_batch(result.evidence, result.trace, result.journal)
 
@@ -58,6 +70,7 @@ class ContinuityJob:
             stack_id="" if context is None else context.stack.spec.stack_id,
             expiry=self._batch.cell.expiry,
             skew=context is not None and context.skew,
+            unavailable={} if context is None else dict(context.unavailable),
             describe_json="{}" if context is None else message_to_json(context.describe),
             trace=nothing,
             journal=nothing,

@@ -44,12 +44,22 @@ class NotSettled(ChaosError):
 
 
 class Rig:
-    """One batch's hands on one stack."""
+    """One batch's hands on one stack.
 
-    def __init__(self, context: StackContext, batch: Batch, window: Window) -> None:
+    Args:
+        context: The stack.
+        batch: The operations.
+        window: Where they are held; None: `arm`, `disarm` and `await_window` are not used.
+
+    Attributes:
+        started: Whether a host was given the workflows.
+    """
+
+    def __init__(self, context: StackContext, batch: Batch, window: Window | None) -> None:
         self.context = context
         self.batch = batch
         self.window = window
+        self.started = False
         self.rule_id = f"hold-{batch.batch_id}"
         self.workflow_ids = [member.workflow_id for member in batch.members]
         self._life = 0
@@ -66,21 +76,28 @@ class Rig:
             destination_pb2.ConfigureWorkflowRequest(settings=settings)
         )
 
+    def _window(self) -> Window:
+        if self.window is None:
+            raise ValueError(f"batch {self.batch.batch_id} has no window")
+        return self.window
+
     def arm(self) -> Hold:
         """Arm the window: a rule of the interposer, or the active host's barrier."""
-        if isinstance(self.window.hold, BarrierHold):
-            barrier = HeldByBarrier(self.context.session.active.audit, self.window.hold.barrier)
+        window = self._window()
+        if isinstance(window.hold, BarrierHold):
+            barrier = HeldByBarrier(self.context.session.active.audit, window.hold.barrier)
             barrier.arm(self.workflow_ids)
             return barrier
         rule = HeldByRule(self.interposer, self.rule_id)
-        rule.arm(self.window, self.workflow_ids)
+        rule.arm(window, self.workflow_ids)
         return rule
 
     def disarm(self) -> None:
         """Take the hold away from operations that never came, so that the stack can go on."""
-        if isinstance(self.window.hold, BarrierHold):
+        window = self._window()
+        if isinstance(window.hold, BarrierHold):
             self.context.session.active.audit.ReleaseBarrier(
-                agent_pb2.ReleaseBarrierRequest(barrier=self.window.hold.barrier)
+                agent_pb2.ReleaseBarrierRequest(barrier=window.hold.barrier)
             )
         else:
             self.interposer.clear(self.rule_id)
@@ -116,6 +133,7 @@ class Rig:
 
     def start(self) -> None:
         """Start every workflow on the active host, side by side."""
+        self.started = True
         host = self.context.session.active.agent
         requests = [
             agent_pb2.StartRequest(

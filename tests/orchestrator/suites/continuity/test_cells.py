@@ -162,7 +162,7 @@ def test_a_cell_that_is_named_twice_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 
 def planned(profile: Profile, seed: int = 1) -> dict[str, PlannedCell]:
-    return {one.cell.cell_id: one for one in select(profile, seed)}
+    return {one.cell.cell_id: one for one in select(profile, seed) if one.cell.window}
 
 
 def test_quick_is_what_the_design_says() -> None:
@@ -202,7 +202,8 @@ def test_quick_compares_telemetry_faults_with_a_cell_of_the_memory_arm() -> None
 
 
 def test_full_is_everything() -> None:
-    assert [one.cell for one in select(Profile.FULL, 1)] == [one.cell for one in cell_table()]
+    of_windows = [one.cell for one in select(Profile.FULL, 1) if one.cell.window]
+    assert of_windows == [one.cell for one in cell_table()]
 
 
 def test_every_profile_is_part_of_the_table_and_quick_is_part_of_standard() -> None:

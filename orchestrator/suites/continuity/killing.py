@@ -1,0 +1,65 @@
+"""A kill outside of every window, with the proof of the death and of the next life (DESIGN §5).
+
+Marks in the trace say when the service may have been gone, so that the oracle holds no silence of
+that time against the memory.
+"""
+
+from __future__ import annotations
+
+import time
+
+from chaos.receipts import RestartReceipt, TargetKill
+from orchestrator.suites.continuity.stage import Stage
+
+__all__ = ["kill_and_restart"]
+
+_EXIT_SECONDS = 10.0
+_HEALTHY_SECONDS = 30.0
+_MILLISECONDS_A_SECOND = 1_000
+_AUDITED = ("destination", "observer")
+
+
+def kill_and_restart(stage: Stage, service: str) -> None:
+    """Kill a service, start it again, wait until it is healthy, and keep the receipt.
+
+    Args:
+        stage: The batch.
+        service: `memory`, `destination` or `observer`; a host that dies is the standby's to
+            follow (`Stage.restart_standby`).
+
+    Raises:
+        StackError, ChaosError: It did not end, or is not healthy again.
+    """
+    stage.killing = service == "memory"
+    target = stage.context.stack.service(service)
+    pid, started_ns = target.pid(), target.started_at_ns()
+    _mark(stage, service, "began")
+    target.kill()
+    killed_ns = time.monotonic_ns()
+    ended = target.wait_exit(_EXIT_SECONDS)
+    exited_ns = time.monotonic_ns()
+    _mark(stage, service, "exited")
+    _mark(stage, service, "restarting")
+    target.start()
+    names = (service, f"{service}-audit") if service in _AUDITED else (service,)
+    began = time.monotonic()
+    for name in names:
+        stage.interposer.refresh(name, _HEALTHY_SECONDS)
+    healthy_ms = round((time.monotonic() - began) * _MILLISECONDS_A_SECOND)
+    _mark(stage, service, "healthy")
+    stage.killing = False
+    kill = TargetKill(
+        service=service,
+        pid=pid,
+        started_before_ns=started_ns,
+        kill_monotonic_ns=killed_ns,
+        exit_code=ended.exit_code,
+        oom_killed=ended.oom_killed,
+        exit_monotonic_ns=exited_ns,
+        started_after_ns=target.started_at_ns(),
+    )
+    stage.keep(RestartReceipt(target=kill, healthy_after_ms=healthy_ms))
+
+
+def _mark(stage: Stage, service: str, step: str) -> None:
+    stage.interposer.mark({"kind": "outage", "service": service, "step": step})
