@@ -32,10 +32,17 @@ class Requirement(Frozen):
 
 @cache
 def requirements() -> dict[str, Requirement]:
-    """The register by id."""
+    """The register by id.
+
+    Raises:
+        ValueError: Two rows of the checked-in register have one id.
+    """
     text = (Path(__file__).parent / "requirements.yaml").read_text(encoding="utf-8")
     rows = [Requirement.model_validate(row) for row in yaml.safe_load(text)]
-    return {row.id: row for row in rows}
+    by_id = {row.id: row for row in rows}
+    if len(by_id) != len(rows):
+        raise ValueError("requirements.yaml gives one id to two rows")
+    return by_id
 
 
 class Finder:
