@@ -20,6 +20,7 @@ __all__ = [
     "ExpiryMode",
     "Fate",
     "FaultKind",
+    "Figure",
     "NotRunSubtype",
     "Profile",
     "RunVerdict",
@@ -253,6 +254,13 @@ class Check(Frozen):
     required: bool = True
 
 
+class Figure(Frozen):
+    """One named thing that a trial of a study shows beside its checks: a count, a digest, a note."""
+
+    name: str
+    value: str
+
+
 class TrialRecord(Frozen):
     """One line of trials.jsonl, recomputable from the raw evidence: all that the report needs."""
 
@@ -282,6 +290,9 @@ class TrialRecord(Frozen):
     )
     findings: tuple[str, ...] = Field(
         default=(), description="what is worth knowing and no verdict: undeclared but working"
+    )
+    figures: tuple[Figure, ...] = Field(
+        default=(), description="what a study's tables tell of the trial, in order"
     )
     fault_receipt_id: str = ""
     resolution_ms: float | None = None

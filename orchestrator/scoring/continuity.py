@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.errors import EvidenceError
-from orchestrator.model import Check, TrialRecord, Verdict
+from orchestrator.model import Check, Figure, TrialRecord, Verdict
 from orchestrator.oracle.judgement import CallJudgement, Classification, OperationJudgement
 from orchestrator.oracle.messages import DecisionKind
 from orchestrator.oracle.worlds import Row
@@ -79,7 +79,7 @@ def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialReco
     """A comparator's trial: what happened is told, nothing is judged."""
     find = Finder()
     proven = _check_faults(find, facts, member)
-    _judge_case(find, facts, member, (), proven=proven)
+    figures = _judge_case(find, facts, member, (), proven=proven)
     errors = find.violated_or_open()
     return base.model_copy(
         update={
@@ -88,6 +88,7 @@ def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialReco
             "error_kind": "trial" if errors else "",
             "cause": _cause(facts, errors),
             "checks": find.checks(),
+            "figures": figures,
         }
     )
 
@@ -106,7 +107,7 @@ def _scored(
     if proven:
         hazard = check_effects(find, facts, member, judgements)
         check_end(find, facts, member, judgements)
-    _judge_case(find, facts, member, judgements, proven=proven)
+    figures = _judge_case(find, facts, member, judgements, proven=proven)
     verdict, errors = find.verdict()
     return base.model_copy(
         update={
@@ -122,6 +123,7 @@ def _scored(
             "boundary": any(one.boundary for one in judgements),
             "hazard": hazard,
             "findings": _findings(facts, judgements),
+            "figures": figures,
         }
     )
 
@@ -140,12 +142,15 @@ def _judge_case(
     judgements: Sequence[OperationJudgement],
     *,
     proven: bool,
-) -> None:
+) -> tuple[Figure, ...]:
     """What the trial's case adds to oracle and journal, if it is of one and adds anything."""
     case = case_of_cell(member.cell)
     judge = None if case is None else JUDGES.get(case.name)
-    if case is not None and judge is not None:
-        judge(CaseFacts(find, facts, member, judgements, case, proven))
+    if case is None or judge is None:
+        return ()
+    trial = CaseFacts(find, facts, member, judgements, case, proven)
+    judge(trial)
+    return tuple(trial.figures)
 
 
 def _numbers(

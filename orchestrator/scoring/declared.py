@@ -48,8 +48,10 @@ def not_run(
         skew: Whether the preflight showed that the memory's clock can be set.
         unavailable: What this machine lacks, by `Need`, with the reason.
     """
+    case = case_of_cell(cell)
+    needs = frozenset[Need]() if case is None else case.needs
     if not cell.arm.has_memory:
-        return None
+        return _lacking(frozenset(one for one in needs if one.of_platform), describe, unavailable)
     status = _status(describe, vendor_pb2.CAPABILITY_CONTINUITY)
     if status == vendor_pb2.CAPABILITY_STATUS_NOT_EXPRESSIBLE:
         return NotRun(
@@ -58,8 +60,6 @@ def not_run(
         )
     if status != vendor_pb2.CAPABILITY_STATUS_SUPPORTED:
         return NotRun(subtype=NotRunSubtype.CAPABILITY_ABSENT, cause="continuity is not declared")
-    case = case_of_cell(cell)
-    needs = frozenset[Need]() if case is None else case.needs
     lacking = _lacking(needs, describe, unavailable)
     if lacking is not None:
         return lacking

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from orchestrator.model import Figure
 from orchestrator.oracle.judgement import CallJudgement, OperationJudgement
 from orchestrator.plan import Member
 from orchestrator.scoring.checks import Finder
@@ -26,6 +27,7 @@ class CaseFacts:
         judgements: Every answer about its operations, judged by the oracle.
         case: The case.
         proven: Every declared fault has its receipt.
+        figures: What a study's tables tell of the trial; a judge adds to it.
     """
 
     find: Finder
@@ -34,6 +36,11 @@ class CaseFacts:
     judgements: Sequence[OperationJudgement]
     case: FamilyCase
     proven: bool
+    figures: list[Figure] = field(default_factory=list)
+
+    def figure(self, name: str, value: object) -> None:
+        """Tell a study's tables one thing of this trial."""
+        self.figures.append(Figure(name=name, value=str(value)))
 
     @property
     def calls(self) -> list[CallJudgement]:

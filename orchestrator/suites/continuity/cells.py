@@ -120,8 +120,10 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
             return (*windows, *_cases(*Weight))
         case Profile.SELFTEST:
             return _selftest()
+        case Profile.PAPER:
+            return _cases(Weight.PAPER)
         case _:
-            # The other axis's benchmark, and a study that its own suite schedules.
+            # The other axis's benchmark.
             return ()
 
 
@@ -141,7 +143,7 @@ def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
 def _cases(*weights: Weight) -> tuple[PlannedCell, ...]:
     """The families' cells of these weights, in the order of the registry, a batch each."""
     return tuple(
-        PlannedCell(cell=cell, rows=(), kills=1, operations_per_kill=case.operations)
+        PlannedCell(cell=cell, rows=(), kills=case.batches, operations_per_kill=case.operations)
         for case in CASES.values()
         if case.weight in weights
         for cell in case.cells()

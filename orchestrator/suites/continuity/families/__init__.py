@@ -10,12 +10,22 @@ from orchestrator.suites.continuity.families import identity
 from orchestrator.suites.continuity.families.model import (
     Account,
     End,
+    EvidenceClass,
     FamilyCase,
     Need,
     Weight,
 )
 
-__all__ = ["CASES", "Account", "End", "FamilyCase", "Need", "Weight", "case_of_cell"]
+__all__ = [
+    "CASES",
+    "Account",
+    "End",
+    "EvidenceClass",
+    "FamilyCase",
+    "Need",
+    "Weight",
+    "case_of_cell",
+]
 
 _FAMILIES = (identity,)
 

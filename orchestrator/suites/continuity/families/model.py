@@ -18,13 +18,13 @@ from orchestrator.model import (
     TargetSet,
 )
 
-__all__ = ["Account", "End", "FamilyCase", "Need", "Weight"]
+__all__ = ["Account", "End", "EvidenceClass", "FamilyCase", "Need", "Weight"]
 
 
 class Need(StrEnum):
     """What a case cannot do without; where it is missing, its cells are N/R (DESIGN §7).
 
-    The first four are the machine's (subtype `platform`), the others the memory's declaration
+    The first are the machine's or the run's (subtype `platform`), the others the memory's declaration
     (subtype `capability_absent`).
     """
 
@@ -32,6 +32,7 @@ class Need(StrEnum):
     OTHER_CLOCKS = "other_clocks"
     FUSE = "fuse"
     SMALL_VOLUME = "small_volume"
+    TAU2_STORE = "tau2_store"
     BEGIN_REPLAY = "begin_replay"
     DECISION_PEEK = "decision_peek"
     FINAL_ABSENCE = "final_absence"
@@ -41,7 +42,13 @@ class Need(StrEnum):
     @property
     def of_platform(self) -> bool:
         """Whether the machine has it or not, rather than the memory."""
-        return self in (Need.MEMORY_CLOCK, Need.OTHER_CLOCKS, Need.FUSE, Need.SMALL_VOLUME)
+        return self in (
+            Need.MEMORY_CLOCK,
+            Need.OTHER_CLOCKS,
+            Need.FUSE,
+            Need.SMALL_VOLUME,
+            Need.TAU2_STORE,
+        )
 
 
 class Account(StrEnum):
@@ -73,6 +80,17 @@ class Weight(StrEnum):
     QUICK = "quick"
     STANDARD = "standard"
     FULL = "full"
+    PAPER = "paper"
+    """Of the published studies: scheduled by the profile of that name, and by full."""
+
+
+class EvidenceClass(StrEnum):
+    """What kind of evidence a case's trials are; classes are never summed together (DESIGN §7)."""
+
+    EXTERNAL_HARNESS = "external harness"
+    INSTALLED_PRODUCT = "installed product"
+    RECORDED_RESPONSE = "recorded response"
+    FRESH_MODEL = "fresh model"
 
 
 class FamilyCase(Frozen):
@@ -95,6 +113,10 @@ class FamilyCase(Frozen):
         operations: Trials of one batch.
         lease_seconds: Lease that its stack is asked for; None for the usual one.
         own_stack: Its batch leaves the stack unfit for others.
+        evidence_class: What kind of evidence its trials are.
+        batches: Batches of each of its cells: how often it is repeated.
+        own_workload: Its workflows ask for other calls than `workload.arguments_of`; its judge
+            says which.
     """
 
     name: str
@@ -113,6 +135,9 @@ class FamilyCase(Frozen):
     operations: int = 20
     lease_seconds: int | None = None
     own_stack: bool = False
+    evidence_class: EvidenceClass = EvidenceClass.EXTERNAL_HARNESS
+    batches: int = 1
+    own_workload: bool = False
 
     @property
     def family(self) -> str:
