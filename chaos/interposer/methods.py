@@ -11,6 +11,7 @@ from memqual.v1 import (
     memory_pb2,
     narrative_pb2,
     observer_pb2,
+    origin_pb2,
     vendor_pb2,
 )
 
@@ -23,6 +24,7 @@ _FILES = (
     memory_pb2.DESCRIPTOR,
     narrative_pb2.DESCRIPTOR,
     observer_pb2.DESCRIPTOR,
+    origin_pb2.DESCRIPTOR,
     vendor_pb2.DESCRIPTOR,
     health_pb2.DESCRIPTOR,
     reflection_pb2.DESCRIPTOR,

@@ -16,9 +16,9 @@ import tenacity
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from services.common import platform
+from services.common import origin, platform
 from services.common.errors import ErrorInterceptor
-from services.common.settings import EXIT_USAGE
+from services.common.settings import EXIT_USAGE, env_or_none
 
 __all__ = ["ListenError", "Registrar", "RunningServer", "resolve", "serve", "start"]
 
@@ -137,6 +137,14 @@ def start(
     Raises:
         ListenError: an address cannot be resolved or bound.
     """
+    if env_or_none(origin.TELL_VARIABLE):
+        # The evaluator's business: on the audit port, where there is one.
+        if audit_listen is None:
+            registrars = (*registrars, origin.register)
+            service_names = (*service_names, origin.SERVICE_NAME)
+        else:
+            audit_registrars = (*audit_registrars, origin.register)
+            audit_service_names = (*audit_service_names, origin.SERVICE_NAME)
     servers = [_Bound(listen, registrars, service_names, max_workers)]
     if audit_listen is not None:
         servers.append(_Bound(audit_listen, audit_registrars, audit_service_names, AUDIT_WORKERS))

@@ -11,8 +11,12 @@ import tenacity
 
 from memqual.v1 import observer_pb2, observer_pb2_grpc
 from services.common.channels import CallMetadata, open_channel
+from services.common.settings import env_or_none
 
-__all__ = ["Emitter"]
+__all__ = ["INGEST_VARIABLE", "Emitter"]
+
+# This sender's own token where the observer wants one (services.observer.senders).
+INGEST_VARIABLE = "MEMQUAL_INGEST_TOKEN"
 
 QUEUE_EVENTS = 1_000
 EMIT_DEADLINE_SECONDS = 2.0
@@ -43,6 +47,8 @@ class Emitter:
             token: sent as memqual-token.
         """
         self._token = token
+        ingest = env_or_none(INGEST_VARIABLE)
+        self._proof = (("authorization", f"Bearer {ingest}"),) if ingest else ()
         # None wakes the thread to stop.
         self._queue: queue.Queue[observer_pb2.TelemetryEvent | None] = queue.Queue(QUEUE_EVENTS)
         self._lock = threading.Lock()
@@ -114,9 +120,12 @@ class Emitter:
             reraise=True,
         )
         try:
-            metadata = CallMetadata(
-                workflow=event.workflow_id, operation=event.operation_id, token=self._token
-            ).pairs()
+            metadata = (
+                CallMetadata(
+                    workflow=event.workflow_id, operation=event.operation_id, token=self._token
+                ).pairs()
+                + self._proof
+            )
             retrying(stub.Emit, request, timeout=self._deadline_seconds(), metadata=metadata)
         except grpc.RpcError as error:
             self._count_drop(error.code().name)

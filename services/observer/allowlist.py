@@ -46,8 +46,13 @@ def check_request(request: observer_pb2.EmitRequest) -> None:
         _check_event(event)
 
 
-def event_payload(event: observer_pb2.TelemetryEvent) -> JsonObject:
-    """The journal's payload of a checked event; what is unknown is left out."""
+def event_payload(event: observer_pb2.TelemetryEvent, source: str = "") -> JsonObject:
+    """The journal's payload of a checked event; what is unknown is left out.
+
+    Args:
+        event: the event.
+        source: the sender that proved itself; empty where none has to.
+    """
     payload: dict[str, JsonValue] = {
         "event_id": event.event_id,
         "run_id": event.run_id,
@@ -56,6 +61,8 @@ def event_payload(event: observer_pb2.TelemetryEvent) -> JsonObject:
         "attempt": event.attempt,
         "kind": observer_pb2.EventKind.Name(event.kind),
     }
+    if source:
+        payload["source"] = source
     if event.HasField("usage"):
         payload["usage"] = {
             "input_tokens": event.usage.input_tokens,

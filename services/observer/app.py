@@ -7,6 +7,7 @@ import grpc
 from memqual.v1 import observer_pb2, observer_pb2_grpc
 from services.common import logging, server, settings
 from services.observer.handlers import AuditHandlers, ObserverHandlers
+from services.observer.senders import Senders
 from services.observer.store import EVENTS_MAX, EventStore
 
 __all__ = ["AUDIT_SERVICE_NAME", "SERVICE_NAME", "Observer", "main"]
@@ -20,18 +21,21 @@ AUDIT_SERVICE_NAME = observer_pb2.DESCRIPTOR.services_by_name["ObserverAuditServ
 class Observer:
     """An observer on one data folder, ready to be registered with a server."""
 
-    def __init__(self, data_dir: Path, *, events_max: int = EVENTS_MAX) -> None:
+    def __init__(
+        self, data_dir: Path, *, events_max: int = EVENTS_MAX, senders: Senders | None = None
+    ) -> None:
         """Opens the store.
 
         Args:
             data_dir: the folder, which exists.
             events_max: events that are kept at most.
+            senders: who may send; None: whoever reaches the port.
 
         Raises:
             DatabaseError: the store is damaged, or the folder cannot be used.
         """
         self._store = EventStore(data_dir / DATABASE_FILE, events_max=events_max)
-        self._handlers = ObserverHandlers(self._store)
+        self._handlers = ObserverHandlers(self._store, senders or Senders({}))
         self._audit_handlers = AuditHandlers(self._store)
 
     def register(self, to: grpc.Server) -> None:
@@ -50,7 +54,7 @@ class Observer:
 def main() -> None:
     """Runs the observer until it is told to stop."""
     logging.configure(NAME)
-    observer = Observer(settings.data_dir())
+    observer = Observer(settings.data_dir(), senders=Senders.from_environment())
     server.serve(
         name=NAME,
         listen=settings.env("MEMQUAL_LISTEN"),

@@ -7,6 +7,7 @@ import grpc
 from memqual.v1 import observer_pb2, observer_pb2_grpc
 from services.common.errors import ServiceError
 from services.observer.allowlist import check_request
+from services.observer.senders import Senders
 from services.observer.store import EventStore
 
 __all__ = ["AuditHandlers", "ObserverHandlers"]
@@ -15,16 +16,18 @@ __all__ = ["AuditHandlers", "ObserverHandlers"]
 class ObserverHandlers(observer_pb2_grpc.ObserverServiceServicer):
     """What emitters call."""
 
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: EventStore, senders: Senders) -> None:
         self._store = store
+        self._senders = senders
 
     def Emit(
         self, request: observer_pb2.EmitRequest, context: grpc.ServicerContext
     ) -> observer_pb2.EmitResponse:
         """Takes events, all or none."""
         try:
+            source = self._senders.check(context)
             check_request(request)
-            self._store.add(request.events)
+            self._store.add(request.events, source)
         except ServiceError:
             self._store.count_refused(len(request.events))
             raise

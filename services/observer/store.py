@@ -66,8 +66,12 @@ class EventStore:
                 "value INTEGER NOT NULL) WITHOUT ROWID"
             )
 
-    def add(self, events: Sequence[observer_pb2.TelemetryEvent]) -> None:
+    def add(self, events: Sequence[observer_pb2.TelemetryEvent], source: str = "") -> None:
         """Keeps checked events, all or none; repeats are counted.
+
+        Args:
+            events: checked.
+            source: the sender that proved itself; empty where none has to.
 
         Raises:
             ServiceError: RESOURCE_EXHAUSTED, the store is full; nothing of the request is kept.
@@ -79,7 +83,7 @@ class EventStore:
                 if not _is_new(connection, event):
                     duplicates += 1
                     continue
-                record = self._journal.append(connection, event_payload(event))
+                record = self._journal.append(connection, event_payload(event, source))
                 if record.sequence > self._events_max:
                     raise ServiceError(
                         grpc.StatusCode.RESOURCE_EXHAUSTED,
