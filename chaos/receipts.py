@@ -27,9 +27,11 @@ __all__ = [
     "AnyReceipt",
     "ClockReading",
     "ClockReceipt",
+    "DriftReceipt",
     "FaultReceipt",
     "JournalPrecondition",
     "KillReceipt",
+    "NetworkReceipt",
     "ReleaseRecord",
     "RestartReceipt",
     "StepRecord",
@@ -41,6 +43,8 @@ __all__ = [
 
 # A jump is measured between two answers of the target, by its own clocks; what is left is noise.
 CLOCK_TOLERANCE_NS = 100_000_000
+# Part of a drift that may be missing: it begins and ends a little after it is asked to.
+DRIFT_TOLERANCE = 0.25
 
 
 class RestartReceipt(FaultReceipt):
@@ -120,6 +124,42 @@ class ClockReceipt(FaultReceipt):
         return lacking
 
 
+class DriftReceipt(FaultReceipt):
+    """Proof that a target's wall clock ran at another rate than its monotonic clock.
+
+    Attributes:
+        service: exact name.
+        asked_rate: seconds of its wall clock that were asked for in one second.
+        before: the target's answer right before.
+        after: the target's answer right after.
+    """
+
+    kind: Literal["drift"] = "drift"
+    service: str
+    asked_rate: float
+    before: ClockReading
+    after: ClockReading
+
+    @property
+    def measured_rate(self) -> float:
+        """Seconds of its wall clock in one second of its monotonic one; 1 when no time passed."""
+        passed_ns = self.after.monotonic_ns - self.before.monotonic_ns
+        return (self.after.wall_unix_ns - self.before.wall_unix_ns) / passed_ns if passed_ns else 1
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if self.after.monotonic_ns <= self.before.monotonic_ns:
+            lacking.append("drift: the monotonic clock went back; both answers must be of one life")
+        elif abs(self.measured_rate - self.asked_rate) > DRIFT_TOLERANCE * abs(self.asked_rate - 1):
+            lacking.append(f"drift: asked for {self.asked_rate}, measured {self.measured_rate:.3f}")
+        drifted_ns = self.after.wall_unix_ns - self.before.wall_unix_ns
+        drifted_ns -= self.after.monotonic_ns - self.before.monotonic_ns
+        if abs(drifted_ns) <= CLOCK_TOLERANCE_NS:
+            lacking.append(f"drift: of {drifted_ns} ns only")
+        return lacking
+
+
 class TelemetryReceipt(FaultReceipt):
     """Proof that telemetry was disturbed.
 
@@ -132,7 +172,7 @@ class TelemetryReceipt(FaultReceipt):
     """
 
     kind: Literal["telemetry"] = "telemetry"
-    fault: Literal["drop", "delay", "duplicate", "reorder", "observer_down"]
+    fault: Literal["drop", "delay", "duplicate", "reorder", "slow", "errors", "observer_down"]
     rule_id: str
     events_affected: int = Field(ge=0)
     first_sequence: int
@@ -143,6 +183,43 @@ class TelemetryReceipt(FaultReceipt):
         lacking = super().missing()
         if self.events_affected == 0:
             lacking.append(f"telemetry: {self.fault} happened to no event")
+        return lacking
+
+
+class NetworkReceipt(FaultReceipt):
+    """Proof that messages between services were disturbed, and that others passed afterwards.
+
+    Attributes:
+        action: what was done to them.
+        edges: `source>target` of each edge.
+        direction: which way they went.
+        until_lifted: the edges were cut until the fault was lifted.
+        rule_ids: the rules that did it.
+        messages_affected: messages that it happened to, by the trace.
+        passed_after: answers that got through on these edges when it was over.
+        first_sequence: first record of the trace that was looked at.
+        last_sequence: last one.
+    """
+
+    kind: Literal["network"] = "network"
+    action: Literal["lost", "reset", "delayed", "duplicated", "reordered"]
+    edges: tuple[str, ...]
+    direction: Literal["requests", "responses", "both"]
+    until_lifted: bool
+    rule_ids: tuple[str, ...]
+    messages_affected: int = Field(ge=0)
+    passed_after: int = Field(ge=0)
+    first_sequence: int
+    last_sequence: int
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        where = ", ".join(self.edges)
+        if self.messages_affected == 0:
+            lacking.append(f"network: no message of {where} was {self.action}")
+        if self.passed_after == 0:
+            lacking.append(f"network: that a message of {where} passed when the fault was over")
         return lacking
 
 
@@ -181,7 +258,7 @@ class SuspendReceipt(FaultReceipt):
 
 
 AnyReceipt: TypeAlias = (
-    KillReceipt | RestartReceipt | ClockReceipt | TelemetryReceipt | SuspendReceipt
+    KillReceipt | RestartReceipt | ClockReceipt | TelemetryReceipt | NetworkReceipt | SuspendReceipt
 )
 _ANY: TypeAdapter[AnyReceipt] = TypeAdapter(Annotated[AnyReceipt, Field(discriminator="kind")])
 

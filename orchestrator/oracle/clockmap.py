@@ -3,13 +3,14 @@
 The evaluator reads the memory's clocks (`VendorService.Now`) and marks each reading in the trace.
 Readings that agree form a segment in which the lease clock runs at the interposer's rate; where two
 readings disagree the clock was set in between, and from the first of them until the second both
-segments are possible.
+segments are possible. While the clock drifts, which the evaluator marks, it takes every offset
+between those of two readings on its way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -18,13 +19,24 @@ from memqual.v1 import interposer_pb2, vendor_pb2
 from orchestrator.oracle.errors import ViewError
 from orchestrator.oracle.zone import UNBOUNDED
 
-__all__ = ["ClockMap", "ClockReading", "ClockSegment", "readings_from_trace"]
+__all__ = [
+    "DRIFT_BEGAN",
+    "DRIFT_MARK",
+    "ClockMap",
+    "ClockReading",
+    "ClockSegment",
+    "readings_from_trace",
+]
 
 AGREEMENT_NS = 5_000_000
 """Readings whose offsets differ by less are of one segment: no fault sets a clock by so little."""
 
 AGREEMENT_PARTS_PER_MILLION = 500
 """How fast a wall clock is slewed at most; added to the above for the time between readings."""
+
+DRIFT_MARK = "clock_drift"
+DRIFT_BEGAN = "began"
+"""Kind, and first step, of the marks around a drift; whatever else its step is, it ends one."""
 
 _NOW_METHOD = "/memqual.v1.VendorService/Now"
 
@@ -47,6 +59,7 @@ class _MarkKind(BaseModel):
 
     kind: str = ""
     service: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,13 @@ class ClockReading:
         asked_ns: Interposer time before which the reading was not taken.
         answered_ns: Interposer time after which the reading was not taken.
         value_ns: The lease clock at an instant between the two.
+        drifts: From this reading to the next one, the clock may have run at another rate.
     """
 
     asked_ns: int
     answered_ns: int
     value_ns: int
+    drifts: bool = False
 
     @property
     def low_offset_ns(self) -> int:
@@ -83,12 +98,14 @@ class ClockSegment:
         last_ns: Last interposer time at which it can hold.
         low_ns: Least offset.
         high_ns: Greatest offset.
+        falls: The clock drifts and loses time: it may be set back a little again and again.
     """
 
     first_ns: int
     last_ns: int
     low_ns: int
     high_ns: int
+    falls: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,15 +129,16 @@ class ClockMap:
         Raises:
             ViewError: No reading, or one that was answered before it was asked.
         """
+        ordered = sorted(readings, key=lambda item: item.asked_ns)
+        if any(reading.answered_ns < reading.asked_ns for reading in ordered):
+            raise ViewError("a clock reading was answered before it was asked")
         groups: list[list[ClockReading]] = []
-        for reading in sorted(readings, key=lambda item: item.asked_ns):
-            if reading.answered_ns < reading.asked_ns:
-                raise ViewError("a clock reading was answered before it was asked")
-            if groups and _agree(groups[-1][-1], reading):
+        for reading in ordered:
+            if groups and not groups[-1][-1].drifts and _agree(groups[-1][-1], reading):
                 groups[-1].append(reading)
             else:
                 groups.append([reading])
-        return cls(tuple(_segment(groups, index) for index in range(len(groups))))
+        return cls(tuple(_segments(groups)))
 
     @property
     def jumps_back(self) -> bool:
@@ -132,16 +150,41 @@ class ClockMap:
         )
 
 
-def _segment(groups: Sequence[Sequence[ClockReading]], index: int) -> ClockSegment:
-    group = groups[index]
-    low_ns, high_ns = _offset(group)
-    before = groups[index - 1][-1] if index else None
-    after = groups[index + 1][0] if index + 1 < len(groups) else None
+def _segments(groups: Sequence[Sequence[ClockReading]]) -> Iterator[ClockSegment]:
+    for index, group in enumerate(groups):
+        before = groups[index - 1][-1] if index else None
+        if before is not None and before.drifts:
+            yield _drifting(before, group[0])
+        after = groups[index + 1][0] if index + 1 < len(groups) else None
+        low_ns, high_ns = _offset(group)
+        yield ClockSegment(
+            first_ns=_first_ns(before, group[0]),
+            last_ns=_last_ns(group[-1], after),
+            low_ns=low_ns,
+            high_ns=high_ns,
+        )
+
+
+def _first_ns(before: ClockReading | None, reading: ClockReading) -> int:
+    if before is None:
+        return -UNBOUNDED
+    return reading.asked_ns if before.drifts else before.asked_ns + 1
+
+
+def _last_ns(reading: ClockReading, after: ClockReading | None) -> int:
+    if after is None:
+        return UNBOUNDED
+    return reading.answered_ns if reading.drifts else after.answered_ns - 1
+
+
+def _drifting(before: ClockReading, after: ClockReading) -> ClockSegment:
+    """The time between two readings in which the offset moves from one's to the other's."""
     return ClockSegment(
-        first_ns=-UNBOUNDED if before is None else before.asked_ns + 1,
-        last_ns=UNBOUNDED if after is None else after.answered_ns - 1,
-        low_ns=low_ns,
-        high_ns=high_ns,
+        first_ns=before.asked_ns + 1,
+        last_ns=max(after.answered_ns - 1, before.asked_ns + 1),
+        low_ns=min(before.low_offset_ns, after.low_offset_ns),
+        high_ns=max(before.high_offset_ns, after.high_offset_ns),
+        falls=after.low_offset_ns < before.high_offset_ns,
     )
 
 
@@ -190,19 +233,32 @@ def readings_from_trace(
 
 def _mark_readings(
     records: Iterable[interposer_pb2.TraceRecord], wall: bool
-) -> Iterable[ClockReading]:
+) -> Iterator[ClockReading]:
+    """The marked readings; a drift that began after one reaches to the next one at least."""
+    latest: ClockReading | None = None
+    drifting = False
     for record in records:
         if record.kind != interposer_pb2.TRACE_KIND_MARK:
             continue
         try:
             kind = _MarkKind.model_validate_json(record.mark_json)
-            if kind.kind != "memory_clock" or kind.service not in ("", "memory"):
+            if kind.service not in ("", "memory"):
+                continue
+            if kind.kind == DRIFT_MARK and wall:
+                drifting = kind.step == DRIFT_BEGAN
+                if drifting and latest is not None:
+                    latest = replace(latest, drifts=True)
+            if kind.kind != "memory_clock":
                 continue
             mark = _MemoryClockMark.model_validate_json(record.mark_json)
         except ValidationError as error:
             raise ViewError(f"trace record {record.sequence} is no readable mark") from error
+        if latest is not None:
+            yield latest
         value = mark.wall_unix_ns if wall else mark.monotonic_ns
-        yield ClockReading(mark.asked_mono_ns, mark.answered_mono_ns, value)
+        latest = ClockReading(mark.asked_mono_ns, mark.answered_mono_ns, value, drifting)
+    if latest is not None:
+        yield latest
 
 
 def _now_readings(

@@ -68,7 +68,8 @@ def moments(
         by_clock = by_clock and by_clock.at_least(Instant.NOW, Instant.MARK, 0)
         if by_clock:
             yield Moment(by_clock, place.segment)
-        for earlier in clock.segments[: place.segment]:
+        # A clock that loses time falls behind what it showed in the very same segment.
+        for earlier in clock.segments[: place.segment + current.falls]:
             by_mark = place.zone.within(
                 Instant.NOW, Instant.NEXT_POINT, current.low_ns + 1, earlier.high_ns - 1
             )
