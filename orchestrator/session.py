@@ -18,6 +18,7 @@ from memqual.v1 import (
     destination_pb2_grpc,
     memory_pb2_grpc,
     observer_pb2_grpc,
+    origin_pb2_grpc,
     vendor_pb2_grpc,
 )
 from services.common.channels import CallMetadata, open_channel
@@ -136,6 +137,14 @@ class Session:
         """The destination as a host of the evaluator's calls it, with the ids that tell calls."""
         channel = self._to("destination", workflow_id, operation_id, attempt)
         return destination_pb2_grpc.DestinationServiceStub(channel)
+
+    def origin_of(self, target: str) -> origin_pb2_grpc.OriginServiceStub:
+        """What a target tells of its own code, where it was started to tell."""
+        return origin_pb2_grpc.OriginServiceStub(self._to(target))
+
+    def observer(self) -> observer_pb2_grpc.ObserverServiceStub:
+        """The observer as an emitter calls it; whoever it is must prove it itself."""
+        return observer_pb2_grpc.ObserverServiceStub(self._to("observer"))
 
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from orchestrator.images import ImageRef
+from orchestrator.runtimes.product import Product
 from orchestrator.vendors import VendorConfig
 
 __all__ = [
@@ -60,6 +61,8 @@ class StackSpec:
             reviewer.
         clock_skew: Services that have a clock folder start with a clock that can be set, where this
             platform and their image allow it; `ServiceHandle.clock_folder` tells.
+        product: The installation from which the services run; None: the code that runs this, or
+            the images' own.
         healthy_within_seconds: How long a start, or a swap of the memory, may take until all is
             healthy.
     """
@@ -73,6 +76,7 @@ class StackSpec:
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reviewer_keys: Path | None = None
     clock_skew: bool = False
+    product: Product | None = None
     healthy_within_seconds: float = 30.0
 
     @property

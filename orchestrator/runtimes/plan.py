@@ -18,6 +18,7 @@ from orchestrator.images import ImageRef
 from orchestrator.runtimes.addresses import Address, find_addresses, rewrite_addresses
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.clock_mounts import CLOCK_TARGET, make_clock_mounts, readable_folder
+from orchestrator.runtimes.product import with_product
 from orchestrator.runtimes.topology import (
     ProcessSpec,
     ServiceSpec,
@@ -115,6 +116,10 @@ def make_plan(spec: StackSpec, *, compose_file: Path = COMPOSE_FILE) -> StackPla
         base = topology.service(MEMORY_SERVICE)
     memory = memory_service(base, spec.vendor, spec, port)
     topology = _with_service(topology, memory)
+    for service in topology.services:
+        # The memory has it already: every memory that is put in its place gets it there, too.
+        if service.name != MEMORY_SERVICE:
+            topology = _with_service(topology, with_product(service, spec.product))
     control_service, control = _control_port(topology)
     return StackPlan(
         spec=spec,
@@ -137,10 +142,10 @@ def memory_service(
         ImageError: the vendor's recipe is not among the stack's images.
     """
     if vendor is None:
-        return base
+        return with_product(base, spec.product)
     resources = vendor.resources
     memory_bytes = resources.memory or base.mem_limit_bytes
-    return dataclasses.replace(
+    service = dataclasses.replace(
         base,
         image=_vendor_image(vendor, spec.images),
         command=vendor.command,
@@ -162,6 +167,7 @@ def memory_service(
         cpus=resources.cpus or base.cpus,
         pids_limit=resources.pids or base.pids_limit,
     )
+    return with_product(service, spec.product)
 
 
 def _vendor_image(vendor: VendorConfig, images: Mapping[str, ImageRef]) -> str:

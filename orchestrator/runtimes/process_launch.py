@@ -19,6 +19,7 @@ from orchestrator.errors import VendorConfigError
 from orchestrator.runtimes.addresses import Address, rewrite_addresses
 from orchestrator.runtimes.ports import LOOPBACK
 from orchestrator.runtimes.process_service import Launch
+from orchestrator.runtimes.product import Product, is_of_product
 from orchestrator.runtimes.topology import ProcessSpec, ServiceSpec, Topology
 
 __all__ = ["make_launch"]
@@ -41,6 +42,7 @@ def make_launch(
     work_folder: Path,
     log: Path,
     clock_folder: Path | None,
+    product: Product | None = None,
 ) -> Launch:
     """The launch of one service.
 
@@ -53,6 +55,7 @@ def make_launch(
         work_folder: Where it runs, unless it says otherwise.
         log: File for its output.
         clock_folder: Folder that sets its clock, or None.
+        product: Installation from which a service of the product runs, or None for this code.
 
     Raises:
         VendorConfigError: it cannot run as a process.
@@ -70,10 +73,11 @@ def make_launch(
         return _rewrite_paths(text, folders)
 
     environment = {name: local(text) for name, text in service.environment.items()}
+    installed = product if is_of_product(service) else None
     return Launch(
         name=service.name,
-        arguments=tuple(map(local, _arguments(process))),
-        environment=_environment(process, environment, marks),
+        arguments=tuple(map(local, _arguments(process, installed))),
+        environment=_environment(process, environment, marks, installed),
         folder=process.folder or work_folder,
         log=log,
         clock_folder=clock_folder,
@@ -97,9 +101,10 @@ def _constant(text: str, match: re.Match[str]) -> str:
     return text
 
 
-def _arguments(process: ProcessSpec) -> tuple[str, ...]:
+def _arguments(process: ProcessSpec, product: Product | None) -> tuple[str, ...]:
     if process.module is not None:
-        return (sys.executable, "-m", process.module, *process.arguments)
+        python = (sys.executable,) if product is None else product.python_arguments()
+        return (*python, "-m", process.module, *process.arguments)
     program, *rest = process.command
     if process.folder is not None and re.search(r"[/\\]", program):
         program = str(process.folder / program)
@@ -107,10 +112,14 @@ def _arguments(process: ProcessSpec) -> tuple[str, ...]:
 
 
 def _environment(
-    process: ProcessSpec, environment: Mapping[str, str], marks: Mapping[str, str]
+    process: ProcessSpec,
+    environment: Mapping[str, str],
+    marks: Mapping[str, str],
+    product: Product | None,
 ) -> dict[str, str]:
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    roots = [*_package_roots(), *([str(process.folder)] if process.folder else [])]
+    own_folder = [str(process.folder)] if process.folder else []
+    roots = [*(_package_roots() if product is None else [product.python_path()]), *own_folder]
     own = {name: text for name, text in environment.items() if name != "LD_PRELOAD" or text}
     return {
         **passed_on,

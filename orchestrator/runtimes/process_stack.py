@@ -213,6 +213,7 @@ class ProcessStack:
             work_folder=self._state.work_folder(spec.name),
             log=self._spec.stack_folder / f"{spec.name}{generation}.log",
             clock_folder=self._plan.clock_folders.get(spec.name),
+            product=self._spec.product,
         )
         return ProcessService(launch, self._state.add_process)
 
