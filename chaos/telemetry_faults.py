@@ -1,4 +1,5 @@
-"""Faults of telemetry: messages to the observer lost, late, twice or out of order; no observer.
+"""Faults of telemetry: messages to the observer lost, late, twice or out of order; an observer that
+keeps its answers, answers errors, or is not there.
 
 Nothing may depend on telemetry (DESIGN §6, P5), so that a trial must end the same with any of them.
 The proof counts events in the interposer's trace: those of the messages that the fault met.
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import grpc
 from google.protobuf.message import DecodeError
 
 from chaos.client import InterposerClient
@@ -27,31 +29,37 @@ OBSERVER = "observer"
 _SERVICE = observer_pb2.DESCRIPTOR.services_by_name["ObserverService"].full_name
 EMIT = f"/{_SERVICE}/Emit"
 
-TelemetryAction = Literal["drop", "delay", "duplicate", "reorder"]
+TelemetryAction = Literal["drop", "delay", "duplicate", "reorder", "slow", "errors"]
 _ACTIONS: dict[str, tuple[pb.RuleAction.ValueType, TraceKind]] = {
     "drop": (pb.RULE_ACTION_DROP, TraceKind.DROPPED),
     "delay": (pb.RULE_ACTION_DELAY, TraceKind.DELAYED),
     "duplicate": (pb.RULE_ACTION_DUPLICATE, TraceKind.DUPLICATED),
     "reorder": (pb.RULE_ACTION_REORDER, TraceKind.REORDERED),
+    # The observer has taken the events and keeps its answer.
+    "slow": (pb.RULE_ACTION_HOLD, TraceKind.HELD),
+    "errors": (pb.RULE_ACTION_FAIL, TraceKind.FAILED),
 }
 _TIMED = frozenset({"delay", "reorder"})
+_ANSWERS = frozenset({"slow", "errors"})
 
 
 @dataclass(frozen=True, slots=True)
 class TelemetryFault:
-    """Does something to every message from any service to the observer.
+    """Does something to every message from any service to the observer, or to its answers.
 
     Attributes:
         client: control of the stack's interposer.
         action: what is done.
         rule_id: id of the rule; unique in the stack.
         delay_ms: with "delay" and "reorder": for how long at most.
+        fail_code: with "errors": gRPC status number that the observer seems to answer.
     """
 
     client: InterposerClient
     action: TelemetryAction
     rule_id: str
     delay_ms: int = 0
+    fail_code: int = grpc.StatusCode.INTERNAL.value[0]
 
     @property
     def name(self) -> str:
@@ -77,9 +85,14 @@ class TelemetryFault:
                 rule_id=self.rule_id,
                 edge=pb.Edge(target=OBSERVER),
                 method=EMIT,
-                phase=pb.MESSAGE_PHASE_REQUEST,
+                phase=(
+                    pb.MESSAGE_PHASE_RESPONSE
+                    if self.action in _ANSWERS
+                    else pb.MESSAGE_PHASE_REQUEST
+                ),
                 action=action,
                 delay_ms=self.delay_ms if self.action in _TIMED else 0,
+                fail_code=self.fail_code if self.action == "errors" else 0,
             )
         )
         return _Disturbed(self, first_sequence)

@@ -71,7 +71,7 @@ def test_clock_file_that_nobody_reads_proves_nothing(spawn: Spawner, tmp_path: P
     assert "skew: asked for" in lacking
 
 
-@pytest.mark.parametrize("action", ["drop", "delay", "duplicate", "reorder"])
+@pytest.mark.parametrize("action", ["drop", "delay", "duplicate", "reorder", "slow", "errors"])
 def test_telemetry_fault_counts_the_events_it_met(rig: Rig, action: TelemetryAction) -> None:
     observer = ProcessTarget("observer", lambda: pytest.fail("is not started"))
     delay_ms = 50 if action in ("delay", "reorder") else 0
@@ -85,7 +85,8 @@ def test_telemetry_fault_counts_the_events_it_met(rig: Rig, action: TelemetryAct
     assert isinstance(receipt, TelemetryReceipt)
     assert (receipt.fault, receipt.events_affected) == (action, 3)
     assert receipt.model_copy(update=LIVELY).missing() == []
-    arrived = {"drop": 2, "delay": 3, "duplicate": 4, "reorder": 3}[action]
+    # An observer that is slow, or answers errors, has taken the events.
+    arrived = {"drop": 2, "duplicate": 4}.get(action, 3)
     wait_for(lambda: len(rig.targets["observer"].received) == arrived, "messages arrive")
 
 
