@@ -255,7 +255,7 @@ class Check(Frozen):
 
 
 class Figure(Frozen):
-    """One named thing that a trial of a study shows beside its checks: a count, a digest, a note."""
+    """One thing that a trial of a study shows beside its checks: a count, a digest, a note."""
 
     name: str
     value: str

@@ -84,6 +84,7 @@ class Rule:
     max_hits_per_workflow: int
     delay_ms: int
     fail_code: int
+    skip_hits_per_workflow: int = 0
 
     def applies_to(self, message: Message) -> bool:
         """True when every condition holds; hits are counted elsewhere."""
@@ -140,17 +141,19 @@ class RuleBook:
         return None
 
     def _count_hit(self, rule: Rule, message: Message) -> bool:
-        if rule.max_hits_per_workflow == 0:
+        """Whether the rule acts on this match; matches before its first are let through."""
+        skipped, most = rule.skip_hits_per_workflow, rule.max_hits_per_workflow
+        if skipped == 0 and most == 0:
             return True
         hits = self._hits[rule.rule_id]
         workflow = message.metadata.get(WORKFLOW_KEY, "")
         count = hits.get(workflow, 0)
-        if count >= rule.max_hits_per_workflow:
+        if most and count >= skipped + most:
             return False
         if workflow not in hits and len(hits) >= COUNTED_WORKFLOWS_MAX:
             return False
-        hits[workflow] = count + 1
-        return True
+        hits[workflow] = min(count, skipped + most) + 1
+        return count >= skipped
 
 
 def compile_rule(rule: interposer_pb2.Rule, edges: frozenset[tuple[str, str]]) -> Rule:
@@ -181,6 +184,7 @@ def compile_rule(rule: interposer_pb2.Rule, edges: frozenset[tuple[str, str]]) -
         max_hits_per_workflow=rule.max_hits_per_workflow,
         delay_ms=rule.delay_ms,
         fail_code=rule.fail_code,
+        skip_hits_per_workflow=rule.skip_hits_per_workflow,
     )
 
 

@@ -29,7 +29,7 @@ from services.agent.checkpoints import (
     thread_config,
 )
 from services.agent.events import HostEvents
-from services.agent.graph import AgentGraph, Drive, build_graph
+from services.agent.graph import AgentGraph, Drive, build_graph, graph_digest
 from services.agent.requests import CALLS_A_TURN, TURNS
 from services.agent.runs import Run, Runs
 from services.agent.state import AgentState, initial_state, workflow_of
@@ -78,6 +78,7 @@ class Host:
         self._caller = caller
         self._events = events
         self._graph = build_graph()
+        self._graph_digest = graph_digest(self._graph)
         self._threads = ThreadPoolExecutor(DRIVES_AT_ONCE, thread_name_prefix="drive")
 
     def start(self, workflow: agent_pb2.Workflow, model_seed: str) -> None:
@@ -164,7 +165,7 @@ class Host:
     def _invoke(
         self, run: Run, saver: WorkflowSaver, graph_input: AgentState | Command[Any] | None
     ) -> _Ending:
-        drive = Drive(run, self._caller, self.barriers, self._events)
+        drive = Drive(run, self._caller, self.barriers, self._events, self._graph_digest)
         graph: AgentGraph = self._graph.copy({"checkpointer": saver})
         config: RunnableConfig = {
             **thread_config(run.workflow_id),

@@ -1,4 +1,4 @@
-"""The scripted model: asks for the calls that the workflow lists, under ids of its own.
+"""Messages of models, under ids of their own: of the script, or as a conversation's model answers.
 
 A model that is asked again makes a new message. Here too: ids derive from the seed that this
 process was given, so one seed gives one identity and another life gives another (DESIGN §5,
@@ -7,13 +7,14 @@ before_intent_checkpoint).
 
 import json
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.tool import tool_call
 
 from memqual.v1 import agent_pb2
+from services.agent.conversation import ENDS, Answer
 from services.common.canonical import digest_hex
 
-__all__ = ["assistant_message"]
+__all__ = ["agent_message", "assistant_message", "user_message"]
 
 ID_HEX_CHARACTERS = 32
 
@@ -29,18 +30,39 @@ def assistant_message(workflow: agent_pb2.Workflow, turn_index: int, model_seed:
     Raises:
         IndexError: the script has no such turn.
     """
-    turn = workflow.turns[turn_index]
+    answer = Answer("", tuple(workflow.turns[turn_index].calls))
+    return agent_message(workflow.workflow_id, turn_index, model_seed, answer)
+
+
+def agent_message(workflow_id: str, number: int, model_seed: str, answer: Answer) -> AIMessage:
+    """A message of the agent.
+
+    Args:
+        workflow_id: its workflow.
+        number: which message of a model it is, from 0.
+        model_seed: seed of this process's Start or Resume call.
+        answer: what the model answered.
+    """
     return AIMessage(
-        content="",
-        id="msg-" + _derived(model_seed, workflow.workflow_id, turn_index, "message"),
+        content=answer.text,
+        id="msg-" + _derived(model_seed, workflow_id, number, "message"),
         tool_calls=[
             tool_call(
                 name=call.tool,
                 args=json.loads(call.arguments_json),
-                id="call-" + _derived(model_seed, workflow.workflow_id, turn_index, call_index),
+                id="call-" + _derived(model_seed, workflow_id, number, call_index),
             )
-            for call_index, call in enumerate(turn.calls)
+            for call_index, call in enumerate(answer.calls)
         ],
+    )
+
+
+def user_message(workflow_id: str, number: int, model_seed: str, answer: Answer) -> HumanMessage:
+    """A message of the simulated user; arguments as of `agent_message`."""
+    return HumanMessage(
+        content=answer.text,
+        id="user-" + _derived(model_seed, workflow_id, number, "message"),
+        additional_kwargs={ENDS: True} if answer.ends else {},
     )
 
 

@@ -4,7 +4,7 @@ A step's result can be durable before the checkpoint after it is: LangGraph keep
 writes and takes it from there on the next run. Here it is told as what it is, a part of the state.
 """
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from services.agent.checkpoints import LoadedCheckpoint
 from services.agent.state import StoredResult
@@ -50,6 +50,7 @@ def checkpoint_json(loaded: LoadedCheckpoint) -> str:
 
 def _message(message: AnyMessage) -> JsonObject:
     if isinstance(message, AIMessage):
+        said: JsonObject = {"text": str(message.content)} if message.content else {}
         return {
             "type": "assistant",
             "id": message.id,
@@ -57,7 +58,10 @@ def _message(message: AnyMessage) -> JsonObject:
                 {"id": call["id"], "tool": call["name"], "arguments": call["args"]}
                 for call in message.tool_calls
             ],
+            **said,
         }
+    if isinstance(message, HumanMessage):
+        return {"type": "user", "id": message.id, "text": str(message.content)}
     if isinstance(message, ToolMessage):
         return {
             "type": "tool",

@@ -3,6 +3,7 @@
 Each raises ServiceError INVALID_ARGUMENT with the field's name and what to send (DESIGN §4).
 """
 
+import re
 from collections.abc import Sequence
 
 import grpc
@@ -13,6 +14,8 @@ from services.common.limits import check_id, check_json_object
 
 __all__ = [
     "CALLS_A_TURN",
+    "EXCHANGES",
+    "TEXT_BYTES",
     "TURNS",
     "check_barrier",
     "check_milliseconds",
@@ -23,7 +26,10 @@ __all__ = [
 
 TURNS = 64
 CALLS_A_TURN = 16
+EXCHANGES = 64
+TEXT_BYTES = 4_096
 WORKFLOWS_A_REQUEST = 1_000
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def _refuse(message: str) -> ServiceError:
@@ -38,15 +44,57 @@ def check_workflow(workflow: agent_pb2.Workflow) -> None:
         check_id(f"workflow.{name}", getattr(workflow, name))
     if workflow.arm not in agent_pb2.Arm.values() or workflow.arm == agent_pb2.ARM_UNSPECIFIED:
         raise _refuse("workflow.arm is none of the arms; name one")
+    if workflow.HasField("recording"):
+        _check_recording(workflow)
+        return
     if not 1 <= len(workflow.turns) <= TURNS:
         raise _refuse(f"workflow.turns has {len(workflow.turns)} entries; send 1 to {TURNS}")
     for turn_index, turn in enumerate(workflow.turns):
-        name = f"workflow.turns[{turn_index}].calls"
-        if not 1 <= len(turn.calls) <= CALLS_A_TURN:
-            raise _refuse(f"{name} has {len(turn.calls)} entries; send 1 to {CALLS_A_TURN}")
-        for call_index, call in enumerate(turn.calls):
-            check_id(f"{name}[{call_index}].tool", call.tool)
-            check_json_object(f"{name}[{call_index}].arguments_json", call.arguments_json)
+        _check_calls(f"workflow.turns[{turn_index}].calls", turn.calls)
+
+
+def _check_calls(name: str, calls: Sequence[agent_pb2.ToolCall]) -> None:
+    if not 1 <= len(calls) <= CALLS_A_TURN:
+        raise _refuse(f"{name} has {len(calls)} entries; send 1 to {CALLS_A_TURN}")
+    for call_index, call in enumerate(calls):
+        check_id(f"{name}[{call_index}].tool", call.tool)
+        check_json_object(f"{name}[{call_index}].arguments_json", call.arguments_json)
+
+
+def _check_recording(workflow: agent_pb2.Workflow) -> None:
+    """A recorded conversation that can be played."""
+    if workflow.turns:
+        raise _refuse("workflow has turns and a recording; send one of them")
+    recording = workflow.recording
+    _check_text("workflow.recording.opening", recording.opening)
+    if not 1 <= len(recording.exchanges) <= EXCHANGES:
+        raise _refuse(
+            f"workflow.recording.exchanges has {len(recording.exchanges)} entries; "
+            f"send 1 to {EXCHANGES}"
+        )
+    for index, exchange in enumerate(recording.exchanges):
+        _check_exchange(f"workflow.recording.exchanges[{index}]", exchange)
+
+
+def _check_exchange(name: str, exchange: agent_pb2.RecordedExchange) -> None:
+    if exchange.role not in (agent_pb2.MODEL_ROLE_AGENT, agent_pb2.MODEL_ROLE_USER):
+        raise _refuse(f"{name}.role is neither the agent nor the user; name one")
+    if not _DIGEST.fullmatch(exchange.request_digest):
+        raise _refuse(f"{name}.request_digest is no lower-case hexadecimal SHA-256")
+    _check_text(f"{name}.text", exchange.text)
+    if bool(exchange.text) == bool(exchange.calls):
+        raise _refuse(f"{name} has a text and calls, or neither; send one of them")
+    if exchange.role == agent_pb2.MODEL_ROLE_USER and exchange.calls:
+        raise _refuse(f"{name}.calls are a user's; only an agent calls tools")
+    if exchange.role == agent_pb2.MODEL_ROLE_AGENT and exchange.ends:
+        raise _refuse(f"{name}.ends is an agent's; only a user ends a conversation")
+    if exchange.calls:
+        _check_calls(f"{name}.calls", exchange.calls)
+
+
+def _check_text(name: str, text: str) -> None:
+    if len(text.encode()) > TEXT_BYTES:
+        raise _refuse(f"{name} has more than {TEXT_BYTES} bytes")
 
 
 def check_model_seed(model_seed: str) -> str:

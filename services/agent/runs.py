@@ -70,6 +70,10 @@ class Run:
         self._wait_remaining_ms = 0
         self._wake_up_pending = False
         self._operations: dict[str, _OperationView] = {}
+        self._model_requests = 0
+        self._mismatched: set[int] = set()
+        self._trajectory_digest = ""
+        self._graph_digest = ""
 
     @property
     def state(self) -> "agent_pb2.WorkflowState.ValueType":
@@ -169,6 +173,18 @@ class Run:
                 view.result_digest = result.result_digest
                 view.tool_error_code = result.tool_error_code
 
+    def conversed(self, *, requests: int, trajectory_digest: str, graph_digest: str) -> None:
+        """This is the conversation in the graph's state; arguments as in WorkflowStatus."""
+        with self._changed:
+            self._model_requests = requests
+            self._trajectory_digest = trajectory_digest
+            self._graph_digest = graph_digest
+
+    def mismatched(self, number: int) -> None:
+        """The recording has no answer to the conversation's request of this number."""
+        with self._changed:
+            self._mismatched.add(number)
+
     def status(self) -> agent_pb2.WorkflowStatus:
         """The workflow's line in Status."""
         with self._changed:
@@ -178,6 +194,10 @@ class Run:
                 operations=[view.status() for view in self._operations.values()],
                 error=self._error,
                 wait_remaining_ms=self._wait_remaining_ms,
+                model_requests=self._model_requests,
+                model_requests_mismatched=len(self._mismatched),
+                trajectory_digest=self._trajectory_digest,
+                graph_digest=self._graph_digest,
             )
 
     def _become_running(self) -> None:

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from memqual.v1 import agent_pb2, continuity_pb2
+from services.agent.conversation import is_conversation, next_speaker, opening_messages
 from services.common.canonical import canonical_json, operation_id
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "StateUpdate",
     "StoredResult",
     "checkpoint_serializer",
+    "first_node",
     "identity_of",
     "initial_state",
     "next_node",
@@ -66,7 +68,7 @@ class AgentState(TypedDict):
 
     Keys:
         workflow: serialised memqual.v1.Workflow, as it was started.
-        messages: assistant and tool messages, in order.
+        messages: assistant, user and tool messages, in order.
         results: what is kept of every result, by operation id.
     """
 
@@ -110,7 +112,7 @@ def initial_state(workflow: agent_pb2.Workflow) -> AgentState:
     """State of a workflow before its first step."""
     return {
         "workflow": workflow.SerializeToString(deterministic=True),
-        "messages": [],
+        "messages": opening_messages(workflow),
         "results": {},
     }
 
@@ -153,11 +155,18 @@ def identity_of(
     )
 
 
-def next_node(state: AgentState) -> Literal["model", "act", "finish"]:
-    """Where the graph goes on: the pending call, else the model's next turn, else the end."""
+def first_node(state: AgentState) -> Literal["model", "user"]:
+    """Where the graph begins: a conversation with the user, a script with its first turn."""
+    return "user" if is_conversation(workflow_of(state)) else "model"
+
+
+def next_node(state: AgentState) -> Literal["model", "act", "user", "finish"]:
+    """Where the graph goes on: the pending call, else whoever speaks next, else the end."""
     workflow = workflow_of(state)
     if pending_call(workflow, state["messages"]) is not None:
         return "act"
+    if is_conversation(workflow):
+        return next_speaker(state["messages"])
     turns_done = sum(isinstance(message, AIMessage) for message in state["messages"])
     return "model" if turns_done < len(workflow.turns) else "finish"
 

@@ -69,6 +69,26 @@ BARRIER_AFTER_CHECKPOINT: Barrier.ValueType  # 3
 """The result is durable in the checkpoint."""
 Global___Barrier: _TypeAlias = Barrier  # noqa: Y015
 
+class _ModelRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ModelRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ModelRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MODEL_ROLE_UNSPECIFIED: _ModelRole.ValueType  # 0
+    MODEL_ROLE_AGENT: _ModelRole.ValueType  # 1
+    MODEL_ROLE_USER: _ModelRole.ValueType  # 2
+    """The simulated user."""
+
+class ModelRole(_ModelRole, metaclass=_ModelRoleEnumTypeWrapper):
+    """Who a model speaks for."""
+
+MODEL_ROLE_UNSPECIFIED: ModelRole.ValueType  # 0
+MODEL_ROLE_AGENT: ModelRole.ValueType  # 1
+MODEL_ROLE_USER: ModelRole.ValueType  # 2
+"""The simulated user."""
+Global___ModelRole: _TypeAlias = ModelRole  # noqa: Y015
+
 class _WorkflowState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -152,6 +172,77 @@ class AssistantTurn(_message.Message):
 Global___AssistantTurn: _TypeAlias = AssistantTurn  # noqa: Y015
 
 @_typing.final
+class RecordedExchange(_message.Message):
+    """One request to a model and what it answered, as they were recorded."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    REQUEST_DIGEST_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    CALLS_FIELD_NUMBER: _builtins.int
+    ENDS_FIELD_NUMBER: _builtins.int
+    role: Global___ModelRole.ValueType
+    request_digest: _builtins.str
+    """Digest of what the request must hold: who is asked, and every message so far that it sees, with the arguments of
+    calls and the digests of texts and of tools' results. 64 characters.
+    """
+    text: _builtins.str
+    """What was said; at most 4,096 bytes. Empty with calls."""
+    ends: _builtins.bool
+    """With a user's: the conversation is over."""
+    @_builtins.property
+    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___ToolCall]:
+        """What an agent asked for, at most 16; dispatched in this order."""
+
+    def __init__(
+        self,
+        *,
+        role: Global___ModelRole.ValueType = ...,
+        request_digest: _builtins.str = ...,
+        text: _builtins.str = ...,
+        calls: _abc.Iterable[Global___ToolCall] | None = ...,
+        ends: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "ends", b"ends", "request_digest", b"request_digest", "role", b"role", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordedExchange: _TypeAlias = RecordedExchange  # noqa: Y015
+
+@_typing.final
+class Recording(_message.Message):
+    """A conversation as it was recorded. A host that plays it asks no model: the next exchange answers when it is of the
+    role that is asked and its digest is the request's; anything else is a mismatch, and the workflow fails.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPENING_FIELD_NUMBER: _builtins.int
+    EXCHANGES_FIELD_NUMBER: _builtins.int
+    opening: _builtins.str
+    """What the agent says before anybody is asked."""
+    @_builtins.property
+    def exchanges(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecordedExchange]:
+        """1..64."""
+
+    def __init__(
+        self,
+        *,
+        opening: _builtins.str = ...,
+        exchanges: _abc.Iterable[Global___RecordedExchange] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["exchanges", b"exchanges", "opening", b"opening"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Recording: _TypeAlias = Recording  # noqa: Y015
+
+@_typing.final
 class Workflow(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -162,6 +253,7 @@ class Workflow(_message.Message):
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     TURNS_FIELD_NUMBER: _builtins.int
     DEPLOYMENT_FIELD_NUMBER: _builtins.int
+    RECORDING_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
     """1..128 bytes; unique in the run."""
     run_id: _builtins.str
@@ -173,7 +265,11 @@ class Workflow(_message.Message):
     """Deployment name, a part of every operation's identity."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[Global___AssistantTurn]:
-        """What the scripted model will ask for, in order; at most 64."""
+        """What the scripted model will ask for, in order; at most 64. Empty with a conversation."""
+
+    @_builtins.property
+    def recording(self) -> Global___Recording:
+        """A recorded conversation in place of `turns`."""
 
     def __init__(
         self,
@@ -185,10 +281,11 @@ class Workflow(_message.Message):
         principal: _builtins.str = ...,
         turns: _abc.Iterable[Global___AssistantTurn] | None = ...,
         deployment: _builtins.str = ...,
+        recording: Global___Recording | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["recording", b"recording"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arm", b"arm", "deployment", b"deployment", "namespace", b"namespace", "principal", b"principal", "run_id", b"run_id", "turns", b"turns", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arm", b"arm", "deployment", b"deployment", "namespace", b"namespace", "principal", b"principal", "recording", b"recording", "run_id", b"run_id", "turns", b"turns", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -335,12 +432,24 @@ class WorkflowStatus(_message.Message):
     OPERATIONS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     WAIT_REMAINING_MS_FIELD_NUMBER: _builtins.int
+    MODEL_REQUESTS_FIELD_NUMBER: _builtins.int
+    MODEL_REQUESTS_MISMATCHED_FIELD_NUMBER: _builtins.int
+    TRAJECTORY_DIGEST_FIELD_NUMBER: _builtins.int
+    GRAPH_DIGEST_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
     state: Global___WorkflowState.ValueType
     error: _builtins.str
     """Status code and cause when FAILED; at most 1,024 bytes; never content."""
     wait_remaining_ms: _builtins.int
     """Milliseconds that the memory asked to wait, when PARKED."""
+    model_requests: _builtins.int
+    """Requests of a conversation that were answered; what follows from the durable state."""
+    model_requests_mismatched: _builtins.int
+    """Requests that this process met no recorded answer for."""
+    trajectory_digest: _builtins.str
+    """Digest of the conversation so far without ids: messages, calls and tools' results; empty without a conversation."""
+    graph_digest: _builtins.str
+    """Digest of the graph's nodes and edges; empty without a conversation."""
     @_builtins.property
     def operations(self) -> _containers.RepeatedCompositeFieldContainer[Global___OperationStatus]:
         """In order of dispatch."""
@@ -353,10 +462,14 @@ class WorkflowStatus(_message.Message):
         operations: _abc.Iterable[Global___OperationStatus] | None = ...,
         error: _builtins.str = ...,
         wait_remaining_ms: _builtins.int = ...,
+        model_requests: _builtins.int = ...,
+        model_requests_mismatched: _builtins.int = ...,
+        trajectory_digest: _builtins.str = ...,
+        graph_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "operations", b"operations", "state", b"state", "wait_remaining_ms", b"wait_remaining_ms", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "graph_digest", b"graph_digest", "model_requests", b"model_requests", "model_requests_mismatched", b"model_requests_mismatched", "operations", b"operations", "state", b"state", "trajectory_digest", b"trajectory_digest", "wait_remaining_ms", b"wait_remaining_ms", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -220,6 +220,7 @@ class Rule(_message.Message):
     MAX_HITS_PER_WORKFLOW_FIELD_NUMBER: _builtins.int
     DELAY_MS_FIELD_NUMBER: _builtins.int
     FAIL_CODE_FIELD_NUMBER: _builtins.int
+    SKIP_HITS_PER_WORKFLOW_FIELD_NUMBER: _builtins.int
     rule_id: _builtins.str
     """1..128 bytes, unique among the armed rules."""
     method: _builtins.str
@@ -232,6 +233,8 @@ class Rule(_message.Message):
     """At most 600,000."""
     fail_code: _builtins.int
     """grpc status code number for FAIL."""
+    skip_hits_per_workflow: _builtins.int
+    """Matches of each workflow that pass before the rule acts on one."""
     @_builtins.property
     def edge(self) -> Global___Edge: ...
     @_builtins.property
@@ -250,10 +253,11 @@ class Rule(_message.Message):
         max_hits_per_workflow: _builtins.int = ...,
         delay_ms: _builtins.int = ...,
         fail_code: _builtins.int = ...,
+        skip_hits_per_workflow: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "delay_ms", b"delay_ms", "edge", b"edge", "fail_code", b"fail_code", "matches", b"matches", "max_hits_per_workflow", b"max_hits_per_workflow", "method", b"method", "phase", b"phase", "rule_id", b"rule_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "delay_ms", b"delay_ms", "edge", b"edge", "fail_code", b"fail_code", "matches", b"matches", "max_hits_per_workflow", b"max_hits_per_workflow", "method", b"method", "phase", b"phase", "rule_id", b"rule_id", "skip_hits_per_workflow", b"skip_hits_per_workflow"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

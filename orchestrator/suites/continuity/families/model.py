@@ -17,6 +17,7 @@ from orchestrator.model import (
     Suite,
     TargetSet,
 )
+from orchestrator.stacks import StackVariant
 
 __all__ = ["Account", "End", "EvidenceClass", "FamilyCase", "Need", "Weight"]
 
@@ -24,7 +25,7 @@ __all__ = ["Account", "End", "EvidenceClass", "FamilyCase", "Need", "Weight"]
 class Need(StrEnum):
     """What a case cannot do without; where it is missing, its cells are N/R (DESIGN §7).
 
-    The first are the machine's or the run's (subtype `platform`), the others the memory's declaration
+    The first are the machine's or the run's (subtype `platform`), the others the memory declares
     (subtype `capability_absent`).
     """
 
@@ -113,6 +114,7 @@ class FamilyCase(Frozen):
         operations: Trials of one batch.
         lease_seconds: Lease that its stack is asked for; None for the usual one.
         own_stack: Its batch leaves the stack unfit for others.
+        stack: Kind of stack that it is played on.
         evidence_class: What kind of evidence its trials are.
         batches: Batches of each of its cells: how often it is repeated.
         own_workload: Its workflows ask for other calls than `workload.arguments_of`; its judge
@@ -135,6 +137,7 @@ class FamilyCase(Frozen):
     operations: int = 20
     lease_seconds: int | None = None
     own_stack: bool = False
+    stack: StackVariant = StackVariant.USUAL
     evidence_class: EvidenceClass = EvidenceClass.EXTERNAL_HARNESS
     batches: int = 1
     own_workload: bool = False
