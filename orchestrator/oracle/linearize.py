@@ -4,6 +4,15 @@ Calls overlap, and some are never answered, so their order is not told. A config
 together with the calls that were forwarded and not taken yet. When a call's answer is seen, every
 pending call may have been taken before it, in any order; the call itself has been taken. This is
 just-in-time linearization; `Step` holds what it found.
+
+Calls that change nothing are taken in one order only, or many hosts that ask at once would leave
+open as many worlds as there are orders of their questions:
+
+- One that is never answered and changes nothing need not be taken at all.
+- Of several that change nothing and come to the same, the one forwarded first is taken first: it
+  can have been taken together with any other of them, at that other's instant.
+- For the same reason one that changes nothing is not taken right before the call at hand when that
+  call changes nothing either and comes to the same: its own turn comes later.
 """
 
 from __future__ import annotations
@@ -162,8 +171,9 @@ class Explorer:
         self._seen |= arrived
         candidates = tuple(
             candidate
-            for before in self._reachable(arrived, position)
+            for before, idle in self._reachable(arrived, position)
             for candidate in self._candidates(before, position)
+            if idle is None or idle != self._idle_sort(position, candidate)
         )
         _check_limit(len(candidates), self._frame)
         return Step(position, candidates)
@@ -194,11 +204,21 @@ class Explorer:
         for outcome in outcomes(before.world, call, self._frame):
             yield Candidate(before, before.world, outcome, matched(outcome, call.answer))
 
-    def _reachable(self, arrived: set[int], position: int) -> tuple[Configuration, ...]:
-        """All configurations before one call: any pending others taken first, in any order."""
-        found: dict[Configuration, None] = {}
-        todo = [
-            self._without_past(replace(known, pending=known.pending | arrived))
+    def _idle_sort(self, position: int, candidate: Candidate) -> _Sort | None:
+        """Sort of the call at hand if it changes nothing, and was not taken before already."""
+        early = candidate.before.taken_early(position) is not None
+        if early or not _same_but_for_time(candidate.outcome.after, candidate.world):
+            return None
+        return _sort_of(self._calls[position], candidate.outcome)
+
+    def _reachable(self, arrived: set[int], position: int) -> tuple[_Reached, ...]:
+        """All configurations before one call: any pending others taken first, in any order.
+
+        Each with the sort of what was taken last, if that changed nothing.
+        """
+        found: dict[_Reached, None] = {}
+        todo: list[_Reached] = [
+            (self._without_past(replace(known, pending=known.pending | arrived)), None)
             for known in self._configurations
         ]
         while todo:
@@ -207,22 +227,37 @@ class Explorer:
                 continue
             found[current] = None
             _check_limit(len(found), self._frame)
-            if current.taken_early(position) is not None:
+            if current[0].taken_early(position) is not None:
                 continue
-            for other in current.pending - {position}:
-                todo.extend(self._after_taking(current, other))
+            todo.extend(self._after_taking(current[0], position))
         return tuple(found)
 
-    def _after_taking(self, current: Configuration, other: int) -> Iterator[Configuration]:
-        call = self._calls[other]
-        for outcome in outcomes(current.world, call, self._frame):
-            after = matched(outcome, call.answer)
-            if after is None:
-                continue
-            early = current.early
-            if call.answered:
-                early = (*early, Early(other, current.world, outcome))
-            yield self._without_past(Configuration(after, current.pending - {other}, early))
+    def _after_taking(self, current: Configuration, position: int) -> Iterator[_Reached]:
+        """One more pending call was taken; of idle ones only the first of each sort."""
+        known: set[_Sort] = set()
+        for other in sorted(current.pending - {position}, key=self._order):
+            call = self._calls[other]
+            idle: set[_Sort] = set()
+            for outcome in outcomes(current.world, call, self._frame):
+                after = matched(outcome, call.answer)
+                if after is None:
+                    continue
+                sort = None
+                if _same_but_for_time(after, current.world):
+                    sort = _sort_of(call, outcome)
+                    idle.add(sort)
+                    if not call.answered or sort in known:
+                        continue
+                early = current.early
+                if call.answered:
+                    taken = Early(other, current.world, outcome)
+                    early = tuple(sorted((*early, taken), key=lambda entry: entry.position))
+                left = Configuration(after, current.pending - {other}, early)
+                yield self._without_past(left), sort
+            known |= idle
+
+    def _order(self, position: int) -> tuple[int, int]:
+        return self._calls[position].forwarded_ns, position
 
     def _without_past(self, configuration: Configuration) -> Configuration:
         """Gives up pending calls that can be taken no more, so that equal futures compare equal."""
@@ -238,6 +273,25 @@ class Explorer:
 
     def _is_past(self, call: Call, now_ns: int) -> bool:
         return not call.answered and call.last_ns is not None and call.last_ns < now_ns
+
+
+_Sort = tuple[object, ...]
+"""What a call came to that changes nothing: equal ones can be taken at one instant."""
+
+_Reached = tuple[Configuration, _Sort | None]
+
+
+def _sort_of(call: Call, outcome: Outcome) -> _Sort:
+    # What a decision is depends on the world and the time alone, however it is asked for; what a
+    # recording comes to depends on what it brings as well.
+    asked = call.request
+    decides = isinstance(asked, BeginAsked | PeekAsked)
+    brings = type(asked) if decides else asked
+    return brings, outcome.pattern, outcome.row, outcome.timing, outcome.after.segment
+
+
+def _same_but_for_time(after: World, before: World) -> bool:
+    return replace(after, zone=before.zone, segment=before.segment) == before
 
 
 def in_order_of_answers(calls: Sequence[Call]) -> list[int]:
