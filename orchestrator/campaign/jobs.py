@@ -12,6 +12,7 @@ from orchestrator.campaign.sink import Sink
 from orchestrator.model import TrialRecord
 from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
+from orchestrator.stacks import StackVariant
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["Job", "StackContext", "StackProgress", "SubjectWork"]
@@ -101,12 +102,14 @@ class SubjectWork:
         vendor: The memory, None for the reference.
         lease_seconds: Lease that the memory is asked for.
         jobs: In order.
+        variant: Kind of stack that they need.
     """
 
     subject: str
     vendor: VendorConfig | None
     lease_seconds: int
     jobs: tuple[Job, ...]
+    variant: StackVariant = StackVariant.USUAL
 
     def only(self, *jobs: Job) -> SubjectWork:
         """The same work with these jobs of it."""

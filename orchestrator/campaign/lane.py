@@ -18,10 +18,12 @@ from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import Job, StackContext, StackProgress, SubjectWork
 from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.sink import Sink
+from orchestrator.campaign.stack_variants import VariantStacks
 from orchestrator.campaign.vitals import cause_of, silent_memory
 from orchestrator.errors import MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.session import Session
+from orchestrator.stacks import StackVariant
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["Lane", "LaneSettings", "declaration"]
@@ -72,6 +74,8 @@ class Lane:
         self._context: StackContext | None = None
         self._progress = StackProgress()
         self._lease_seconds = 0
+        self._variant = StackVariant.USUAL
+        self._variants = VariantStacks()
         self._subject = ""
         self._stacks_made = 0
         self._failures_in_a_row = 0
@@ -90,7 +94,7 @@ class Lane:
         """
         try:
             while not self._stopping.is_set():
-                work = queue.take(self._subject, self._lease_seconds)
+                work = queue.take(self._subject, self._lease_seconds, self._variant)
                 if work is None:
                     return
                 self._run_work(work, queue)
@@ -109,11 +113,15 @@ class Lane:
             stack, self._stack = self._stack, None
         if session is not None:
             session.close()
-        if stack is not None:
-            stack.close()
+        try:
+            if stack is not None:
+                stack.close()
+        finally:
+            self._variants.close()
 
     def _run_work(self, work: SubjectWork, queue: WorkQueue) -> None:
-        if work.subject != self._subject or work.lease_seconds != self._lease_seconds:
+        wanted = (work.subject, work.lease_seconds, work.variant)
+        if wanted != (self._subject, self._lease_seconds, self._variant):
             self._context = None
         for at, job in enumerate(work.jobs):
             if self._stopping.is_set():
@@ -179,7 +187,8 @@ class Lane:
     def _fits(self, work: SubjectWork) -> bool:
         """Whether the work's memory can take the present one's place in the stack."""
         present = self._stack.spec.vendor if self._stack is not None else None
-        return self._lease_seconds == work.lease_seconds and _port(present) == _port(work.vendor)
+        alike = (self._lease_seconds, self._variant) == (work.lease_seconds, work.variant)
+        return alike and _port(present) == _port(work.vendor)
 
     def _open_context(self, subject: str) -> StackContext:
         stack = self._stack
@@ -216,8 +225,9 @@ class Lane:
             clock_skew=self._settings.skew,
         )
         self._progress = StackProgress()
-        self._stack = self._runtime.start(spec)
+        self._stack = self._runtime.start(self._variants.spec(spec, work.variant))
         self._lease_seconds = work.lease_seconds
+        self._variant = work.variant
 
 
 def _port(vendor: VendorConfig | None) -> int:

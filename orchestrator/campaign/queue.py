@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable
 
 from orchestrator.campaign.jobs import SubjectWork
+from orchestrator.stacks import StackVariant
 
 __all__ = ["WorkQueue"]
 
@@ -21,14 +22,17 @@ class WorkQueue:
         self._work = list(work)
         self._lock = threading.Lock()
 
-    def take(self, subject: str, lease_seconds: int) -> SubjectWork | None:
-        """The next piece for a stack of this subject and lease; None when nothing is left."""
+    def take(
+        self, subject: str, lease_seconds: int, variant: StackVariant = StackVariant.USUAL
+    ) -> SubjectWork | None:
+        """The next piece for a stack of this subject, lease and kind; None when nothing is left."""
         with self._lock:
             if not self._work:
                 return None
             best = min(
                 range(len(self._work)),
                 key=lambda at: (
+                    self._work[at].variant is not variant,
                     self._work[at].lease_seconds != lease_seconds,
                     self._work[at].subject != subject,
                     at,
