@@ -22,6 +22,7 @@ from orchestrator.plan import (
     batches_for,
     trial_id,
 )
+from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity import cells as continuity
 from orchestrator.suites.continuity.families import case_of_cell
 from orchestrator.suites.continuity.job import ContinuityJob
@@ -97,19 +98,20 @@ def schedule(
     for subject in (VENDOR, *CONTROLS):
         config = vendor if subject == VENDOR else control_config(subject)
         plans = _trials(profile, seed, subject)
-        by_lease: dict[int, list[Job]] = {}
+        by_stack: dict[tuple[int, StackVariant], list[Job]] = {}
         crashes = [plan for plan in plans if plan.cell.suite is Suite.CONTINUITY]
         for batch in batches_for(subject, crashes, join_capabilities=subject != VENDOR):
             batches += 1
-            by_lease.setdefault(_lease_seconds(batch), []).append(ContinuityJob(batch, reviewer))
+            key = (_lease_seconds(batch), _variant(batch))
+            by_stack.setdefault(key, []).append(ContinuityJob(batch, reviewer))
         records = [plan for plan in plans if plan.cell.suite is Suite.INTEGRITY]
-        by_lease.setdefault(LONG_LEASE_SECONDS, []).extend(
+        by_stack.setdefault((LONG_LEASE_SECONDS, StackVariant.USUAL), []).extend(
             integrity_jobs(subject, records, reviewer)
         )
-        for lease_seconds, jobs in by_lease.items():
+        for (lease_seconds, variant), jobs in by_stack.items():
             left = [job for job in jobs if not done.issuperset(job.trial_ids)]
             work += [
-                SubjectWork(subject, config, _asked_lease(config, lease_seconds), piece)
+                SubjectWork(subject, config, _asked_lease(config, lease_seconds), piece, variant)
                 for piece in _pieces(left)
             ]
     return Schedule(tuple(work), batches)
@@ -146,6 +148,11 @@ def _lease_seconds(batch: Batch) -> int:
         return case.lease_seconds
     configured = batch.cell.expiry is ExpiryMode.CONFIGURED
     return SHORT_LEASE_SECONDS if configured else LONG_LEASE_SECONDS
+
+
+def _variant(batch: Batch) -> StackVariant:
+    case = case_of_cell(batch.cell)
+    return StackVariant.USUAL if case is None else case.stack
 
 
 def _asked_lease(config: VendorConfig | None, lease_seconds: int) -> int:
