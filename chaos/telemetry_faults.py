@@ -1,5 +1,6 @@
-"""Faults of telemetry: messages to the observer lost, late, twice or out of order; an observer that
-keeps its answers, answers errors, or is not there.
+"""Faults of telemetry: messages lost, late, twice or out of order, and trouble with the observer.
+
+An observer may keep its answers, answer errors, or not be there at all.
 
 Nothing may depend on telemetry (DESIGN §6, P5), so that a trial must end the same with any of them.
 The proof counts events in the interposer's trace: those of the messages that the fault met.
