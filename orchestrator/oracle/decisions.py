@@ -51,6 +51,9 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
         frame: The operation and the memory that it is asked of.
     """
     bound = world.spec
+    if not asked.spec.well_formed:
+        yield from _untimed(world, call, frame, Row.IDENTITY, (Refusal(),))
+        return
     if bound is not None and bound.core != asked.spec.core:
         yield from _untimed(world, call, frame, Row.IDENTITY, (_REJECT,))
         return

@@ -6,7 +6,7 @@ exactly once, in `orchestrator.oracle.wire`; everything behind works on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 __all__ = [
@@ -90,6 +90,7 @@ class Spec:
         arguments_digest: What a receipt must carry.
         has_key: An idempotency key was given.
         retention_ns: How long the destination keeps the key, from the first grant.
+        well_formed: Sizes are as the contract says, and the operation id is its identity's digest.
     """
 
     core: str
@@ -98,6 +99,7 @@ class Spec:
     arguments_digest: str
     has_key: bool = False
     retention_ns: int = 0
+    well_formed: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class ReceiptKey:
         result_digest: Digest that the host gave.
         effect_id: The destination's id of the effect.
         outcome: "succeeded" or "tool_error"; empty when not set.
+        well_formed: Sizes and the result's digest are as the contract says.
     """
 
     operation_id: str
@@ -121,6 +124,7 @@ class ReceiptKey:
     result_digest: str
     effect_id: str
     outcome: str
+    well_formed: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,10 @@ def _receipt_changes(world: World, asked: ReceiptAsked, frame: Frame) -> Iterato
 
 
 def _bound(world: World, receipt: ReceiptKey, frame: Frame) -> bool:
-    """Whether a receipt is about this operation with these arguments."""
+    """Whether a receipt is well formed and about this operation with these arguments."""
     return (
         world.spec is not None
+        and receipt.well_formed
         and receipt.operation_id == frame.operation_id
         and receipt.arguments_digest == world.spec.arguments_digest
     )

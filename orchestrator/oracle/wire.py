@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError, Message
 
 from memqual.v1 import common_pb2, continuity_pb2
 from orchestrator.oracle.errors import ViewError
+from orchestrator.oracle.forms import receipt_is_well_formed, spec_is_well_formed
 from orchestrator.oracle.messages import (
     Accepted,
     Answer,
@@ -211,6 +212,7 @@ def _spec(spec: continuity_pb2.OperationSpec) -> Spec:
         arguments_digest=spec.arguments_digest,
         has_key=bool(spec.idempotency_key),
         retention_ns=spec.retention_seconds * 1_000_000_000,
+        well_formed=spec_is_well_formed(spec),
     )
 
 
@@ -223,6 +225,7 @@ def _receipt(receipt: continuity_pb2.Receipt) -> ReceiptKey:
         result_digest=receipt.result_digest,
         effect_id=receipt.effect_id,
         outcome=_OUTCOMES.get(receipt.outcome, ""),
+        well_formed=receipt_is_well_formed(receipt),
     )
 
 

@@ -4,22 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.oracle.messages import DecisionKind
-from orchestrator.scoring.families.facts import CaseFacts, Judge
+import grpc
+
+from orchestrator.scoring.families.facts import Judge
+from orchestrator.scoring.families.probes import Probe, every, refused_with
 
 __all__ = ["JUDGES"]
 
+_FIELDS = (
+    "arguments",
+    "tool",
+    "destination",
+    "capability",
+    "key",
+    "retention",
+    "principal",
+    "workflow",
+    "intent",
+    "namespace",
+)
+_CORE = ("arguments", "tool", "destination", "capability")
+_PREFIX = "continuity.identity"
+_MALFORMED = refused_with(grpc.StatusCode.INVALID_ARGUMENT)
 
-def _other_arguments(trial: CaseFacts) -> None:
-    asked = [call for call in trial.calls if call.method == "Begin"]
-    rejected = bool(asked) and asked[-1].kind is DecisionKind.REJECT
-    trial.find.that(
-        "continuity.identity.other_arguments",
-        trial.case.requirement_id,
-        rejected,
-        "REJECT",
-        asked[-1].observed if asked else "never asked",
-    )
+
+def _rejected(probe: Probe) -> bool:
+    return probe.kind == "REJECT"
 
 
-JUDGES: Mapping[str, Judge] = {"identity.other_arguments": _other_arguments}
+def _bound(check: str, *names: str) -> Judge:
+    return every(f"{_PREFIX}.{check}", _rejected, "REJECT", names)
+
+
+JUDGES: Mapping[str, Judge] = {
+    **{
+        f"identity.other_{field}": _bound(f"other_{field}", "live", "holder", "complete")
+        for field in _FIELDS
+    },
+    "identity.after_expiry": _bound("after_expiry", *_CORE),
+    "identity.after_restart": _bound("after_restart", *_CORE),
+    "identity.wrong_digest": every(
+        f"{_PREFIX}.wrong_digest", _MALFORMED, "INVALID_ARGUMENT", ("first", "again")
+    ),
+    "identity.oversize": every(
+        f"{_PREFIX}.oversize",
+        _MALFORMED,
+        "INVALID_ARGUMENT",
+        ("principal", "tool", "destination", "tool_call_id"),
+    ),
+}

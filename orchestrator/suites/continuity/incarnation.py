@@ -6,9 +6,9 @@ a call ends with is returned and never raised: an answer, or the status of a ref
 
 from __future__ import annotations
 
-import hashlib
+import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import grpc
@@ -47,16 +47,13 @@ class Incarnation:
     session: Session
     name: str
     call_seconds: float = CALL_SECONDS
-    _asked: int = field(default=0, init=False)
 
     def begin(
         self, spec: continuity_pb2.OperationSpec, begin_id: str | None = None
     ) -> Reply[continuity_pb2.Decision]:
         """Ask for a decision; without a begin id the question is a new one."""
-        self._asked += 1
-        fresh = hashlib.sha256(f"{self.name}:{spec.operation_id}:{self._asked}".encode())
         request = continuity_pb2.BeginRequest(
-            spec=spec, incarnation_id=self.name, begin_id=begin_id or fresh.hexdigest()[:32]
+            spec=spec, incarnation_id=self.name, begin_id=begin_id or uuid.uuid4().hex
         )
         reply = self._reply(self._stubs(spec).continuity.Begin, request)
         return Reply(None if reply.answer is None else reply.answer.decision, reply.code)

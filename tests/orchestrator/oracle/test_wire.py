@@ -22,6 +22,7 @@ from orchestrator.oracle.messages import (
     Renewed,
 )
 from orchestrator.oracle.wire import read_answer, read_request
+from services.common.canonical import sha256_hex
 from tests.orchestrator.oracle.tracing import (
     ARGUMENTS,
     CONTINUITY,
@@ -39,7 +40,8 @@ from tests.orchestrator.oracle.tracing import (
     wait,
 )
 
-RECEIPT = ReceiptKey("op", 1, ARGUMENTS, '{"ok":true}', "d" * 64, "e1", "succeeded")
+DIGEST = sha256_hex(b'{"ok":true}')
+RECEIPT = ReceiptKey("op", 1, ARGUMENTS, '{"ok":true}', DIGEST, "e1", "succeeded")
 
 
 def answer(method: str, message: Message) -> Answer:

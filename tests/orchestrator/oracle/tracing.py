@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from google.protobuf.message import Message
 
 from memqual.v1 import common_pb2, continuity_pb2, interposer_pb2, vendor_pb2
+from services.common.canonical import sha256_hex
 
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
@@ -205,7 +206,8 @@ def receipt(
         attempt=attempt,
         arguments_digest=arguments,
         result_json=result,
-        result_digest="d" * 64,
+        # Of the canonical spelling: what a host gave stays what it was.
+        result_digest=sha256_hex(result.replace(" ", "").encode()),
         effect_id="e1",
         assurance=continuity_pb2.RECEIPT_ASSURANCE_HOST_REPORTED,
         outcome=continuity_pb2.RECEIPT_OUTCOME_SUCCEEDED,
