@@ -22,6 +22,7 @@ from orchestrator.campaign.stack_variants import VariantStacks
 from orchestrator.campaign.vitals import cause_of, silent_memory
 from orchestrator.errors import MemqualError, StackError
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
+from orchestrator.runtimes.storage import lacking_storage
 from orchestrator.session import Session
 from orchestrator.stacks import StackVariant
 from orchestrator.vendors import VendorConfig
@@ -213,6 +214,7 @@ class Lane:
             progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
+            unavailable=lacking_storage(stack.storage),
         )
 
     def _start(self, work: SubjectWork) -> None:

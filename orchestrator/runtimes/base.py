@@ -14,6 +14,7 @@ from typing import Protocol
 
 from orchestrator.images import ImageRef
 from orchestrator.runtimes.product import Product
+from orchestrator.runtimes.storage import StorageSlot
 from orchestrator.vendors import VendorConfig
 
 __all__ = [
@@ -59,10 +60,14 @@ class StackSpec:
         environment: Further variables by service; they win over the topology's.
         reviewer_keys: File with reviewers' public keys that the memory sees, or None for no
             reviewer.
+        retail_store: The benchmark's db.json, which the destination's retail tools begin with; its
+            folder is mounted read-only. None: a generated store.
         clock_skew: Services that have a clock folder start with a clock that can be set, where this
             platform and their image allow it; `ServiceHandle.clock_folder` tells.
         product: The installation from which the services run; None: the code that runs this, or
             the images' own.
+        failing_storage: The memory's volume lies on a layer whose power can fail, where this
+            machine can have one; `Stack.storage` tells.
         healthy_within_seconds: How long a start, or a swap of the memory, may take until all is
             healthy.
     """
@@ -75,8 +80,10 @@ class StackSpec:
     lease_seconds: int = 120
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reviewer_keys: Path | None = None
+    retail_store: Path | None = None
     clock_skew: bool = False
     product: Product | None = None
+    failing_storage: bool = False
     healthy_within_seconds: float = 30.0
 
     @property
@@ -254,6 +261,10 @@ class Stack(Protocol):
     @property
     def control_token(self) -> str:
         """Token that the control port wants as metadata ``memqual-token``."""
+
+    @property
+    def storage(self) -> StorageSlot:
+        """The layer under the memory's volume, or why there is none."""
 
     @property
     def service_names(self) -> tuple[str, ...]:

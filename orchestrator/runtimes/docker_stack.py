@@ -26,8 +26,11 @@ from orchestrator.runtimes.docker_options import container_options
 from orchestrator.runtimes.docker_removal import remove_everything
 from orchestrator.runtimes.docker_service import DockerService
 from orchestrator.runtimes.docker_types import Labelled
+from orchestrator.runtimes.folders import files_of
 from orchestrator.runtimes.health import await_targets, targets_of
 from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
+from orchestrator.runtimes.process_state import StateFolder
+from orchestrator.runtimes.storage import StorageSlot
 from orchestrator.runtimes.topology import Network, ServiceSpec
 from orchestrator.vendors import VendorConfig
 
@@ -51,6 +54,8 @@ class DockerStack:
         self._prefix = f"memqual-{plan.spec.run_id}-{plan.spec.stack_id}"
         self._specs = {service.name: service for service in plan.topology.services}
         self._services: dict[str, DockerService] = {}
+        self._storage = StorageSlot()
+        self._state: StateFolder | None = None
         self._creating = threading.Lock()
         self._memories = 0
         self._control_port = 0
@@ -79,6 +84,11 @@ class DockerStack:
         return self._plan.control_token
 
     @property
+    def storage(self) -> StorageSlot:
+        """The layer under the memory's volume."""
+        return self._storage
+
+    @property
     def service_names(self) -> tuple[str, ...]:
         """Services in the topology's order."""
         return tuple(self._specs)
@@ -100,8 +110,12 @@ class DockerStack:
     def _open(self) -> None:
         for service in self._specs.values():
             self._check_image(service)
+        if self._spec.failing_storage:
+            self._state = StateFolder.create(self._spec.run_id, self._spec.stack_id)
+            self._storage.open(self._state, self._spec.stack_folder)
         for name in self._plan.topology.used_volumes():
-            self._engine.create_volume(self._volume_name(name), self._labels)
+            if not self._is_layered(name):
+                self._engine.create_volume(self._volume_name(name), self._labels)
         with ThreadPoolExecutor(WORKERS) as pool:
             networks = {
                 network.name: pool.submit(self._create_network, network)
@@ -121,6 +135,9 @@ class DockerStack:
             )
         self._control_port = published[self._plan.control.port]
         self._await_healthy_with_or_without_clock(self.service_names)
+        layer = self._storage.layer
+        if layer is not None and not layer.status().operations:
+            self._storage.give_up("the engine's containers do not see what is mounted here")
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         """Waits until services are healthy; see `base.Stack.await_healthy`."""
@@ -163,7 +180,11 @@ class DockerStack:
         """What lies on a service's volumes, as tar files; see `base.Stack.volume_bytes`."""
         container = self.service(name).container
         for mount in self._specs[name].mounts:
-            if not mount.is_folder:
+            if mount.is_folder:
+                continue
+            if self._storage.layer is not None and self._is_layered(mount.source):
+                yield from files_of(self._storage.layer.mount)
+            else:
                 yield from self._engine.archive(container, mount.target)
 
     def describe_isolation(self) -> IsolationReport:
@@ -182,11 +203,18 @@ class DockerStack:
         self._closing = True
         if self._closed:
             return
+        self._storage.let_go()
         # By this object's own mark: another stack may have the same ids, and was there first.
         mark = f"{INSTANCE_LABEL}={self._labels[INSTANCE_LABEL]}"
         # A signal may have cut into a request on the other connection and left it in an odd state.
         with DockerEngine.connect() as engine:
             remove_everything(engine, mark, what=self._prefix, before_container=self._save_log)
+        self._storage.close()
+        if self._state is not None:
+            try:
+                self._state.remove()
+            except OSError as error:
+                _log.warning("not_removed", folder=self._state.path.name, cause=error.strerror)
         # What is being made at this moment may come after the last look; who makes it looks again.
         if not self._changes:
             self._closed = True
@@ -282,7 +310,8 @@ class DockerStack:
         self._memories += 1
         self._specs[MEMORY_SERVICE] = service
         for name in self._memory_volumes():
-            self._engine.create_volume(self._volume_name(name), self._labels)
+            if not self._is_layered(name):
+                self._engine.create_volume(self._volume_name(name), self._labels)
         self._start_service(service, {})
 
     def _remove_memory(self) -> None:
@@ -293,6 +322,9 @@ class DockerStack:
         self._save_log(self._engine, memory.container, name)
         del self._services[MEMORY_SERVICE]
         self._engine.remove(Labelled("container", memory.container, name, {}))
+        if self._storage.layer is not None:
+            self._storage.layer.wipe()
+            return
         for name in self._memory_volumes():
             volume = self._volume_name(name)
             self._engine.remove(Labelled("volume", volume, volume, {}))
@@ -307,7 +339,13 @@ class DockerStack:
     def _generation(self, service: str) -> str:
         return f"-{self._memories}" if service == MEMORY_SERVICE and self._memories else ""
 
+    def _is_layered(self, name: str) -> bool:
+        return self._storage.layer is not None and name in self._memory_volumes()
+
     def _volume_name(self, name: str) -> str:
+        """The engine's name of a volume, or the folder of this machine that lies in its place."""
+        if self._storage.layer is not None and self._is_layered(name):
+            return str(self._storage.layer.mount)
         owned = name in self._memory_volumes()
         return f"{self._prefix}-{name}{self._generation(MEMORY_SERVICE) if owned else ''}"
 

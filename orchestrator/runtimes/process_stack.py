@@ -12,6 +12,7 @@ import psutil
 import structlog
 import tenacity
 
+from chaos.storage.layer import StorageLayer
 from orchestrator.errors import MemqualError, StackError
 from orchestrator.runtimes.addresses import find_addresses
 from orchestrator.runtimes.base import IsolationReport, StackSpec
@@ -22,6 +23,7 @@ from orchestrator.runtimes.ports import HeldPorts, port_is_free
 from orchestrator.runtimes.process_launch import make_launch
 from orchestrator.runtimes.process_service import ProcessService
 from orchestrator.runtimes.process_state import StateFolder, marked_processes, marks_of
+from orchestrator.runtimes.storage import StorageSlot
 from orchestrator.runtimes.topology import ServiceSpec
 from orchestrator.vendors import VendorConfig
 
@@ -48,6 +50,7 @@ class ProcessStack:
         self._state = StateFolder.create(plan.spec.run_id, plan.spec.stack_id)
         self._services: dict[str, ProcessService] = {}
         self._ports: HeldPorts | None = None
+        self._storage = StorageSlot()
         self._memories = 0
         self._closing = False
 
@@ -72,6 +75,11 @@ class ProcessStack:
         return self._plan.control_token
 
     @property
+    def storage(self) -> StorageSlot:
+        """The layer under the memory's volume."""
+        return self._storage
+
+    @property
     def service_names(self) -> tuple[str, ...]:
         """Services in the topology's order."""
         return tuple(self._specs)
@@ -94,6 +102,8 @@ class ProcessStack:
             reraise=True,
         )
         with self._changing():
+            if self._spec.failing_storage:
+                self._storage.open(self._state, self._spec.stack_folder)
             retrying(self._open_once)
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
@@ -130,7 +140,7 @@ class ProcessStack:
         self.service(name)
         for mount in self._specs[name].mounts:
             if not mount.is_folder:
-                yield from files_of(self._state.volume(self._volume_name(mount.source)))
+                yield from files_of(self._volume(mount.source))
 
     def describe_isolation(self) -> IsolationReport:
         """Says that local processes are not isolated: N/R with subtype ``platform``."""
@@ -142,7 +152,9 @@ class ProcessStack:
     def close(self) -> None:
         """Removes everything; see `base.Stack.close`."""
         self._closing = True
+        self._storage.let_go()
         self._end(list(self._services.values()))
+        self._storage.close()
         self._end_marked()
         if self._ports is not None:
             self._ports.close()
@@ -172,8 +184,10 @@ class ProcessStack:
         old = self._services.pop(MEMORY_SERVICE, None)
         self._end([old] if old is not None else [])
         for mount in self._specs[MEMORY_SERVICE].mounts:
-            if not mount.is_folder:
-                shutil.rmtree(self._state.volume(self._volume_name(mount.source)))
+            if not mount.is_folder and self._layer_under(mount.source) is None:
+                shutil.rmtree(self._volume(mount.source))
+        if self._storage.layer is not None:
+            self._storage.layer.wipe()
 
     def _open_once(self) -> None:
         if self._ports is not None:
@@ -204,9 +218,7 @@ class ProcessStack:
             self._plan.topology,
             ports=self._held().ports,
             folders={
-                mount.target: Path(mount.source)
-                if mount.is_folder
-                else self._state.volume(self._volume_name(mount.source))
+                mount.target: Path(mount.source) if mount.is_folder else self._volume(mount.source)
                 for mount in spec.mounts
             },
             marks=marks_of(self._state.record),
@@ -217,9 +229,19 @@ class ProcessStack:
         )
         return ProcessService(launch, self._state.add_process)
 
-    def _volume_name(self, name: str) -> str:
-        owned = any(mount.source == name for mount in self._specs[MEMORY_SERVICE].mounts)
-        return f"{name}-{self._memories}" if owned else name
+    def _volume(self, name: str) -> Path:
+        """The folder that stands in for a volume."""
+        layer = self._layer_under(name)
+        if layer is not None:
+            return layer.mount
+        generation = f"-{self._memories}" if self._is_memorys(name) else ""
+        return self._state.volume(f"{name}{generation}")
+
+    def _layer_under(self, name: str) -> StorageLayer | None:
+        return self._storage.layer if self._is_memorys(name) else None
+
+    def _is_memorys(self, name: str) -> bool:
+        return any(mount.source == name for mount in self._specs[MEMORY_SERVICE].mounts)
 
     def _raise_if_ended(self, service: ProcessService) -> None:
         if service.running():

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 
+from chaos.storage.mounts import mounts_below, unmount
 from orchestrator.errors import StackError
 from orchestrator.runtimes.owner import Owner, same_mark, start_mark
 from services.common.platform import atomic_write_bytes
@@ -170,6 +171,8 @@ class StateFolder:
 
     def remove(self) -> None:
         """Removes the folder; raises OSError when something in it cannot be."""
+        for target in mounts_below(self.path):
+            unmount(target)
         if self.path.exists():
             shutil.rmtree(self.path)
 

@@ -22,6 +22,7 @@ from orchestrator.runtimes.base import (
     ServiceHandle,
     StackSpec,
 )
+from orchestrator.runtimes.storage import StorageSlot
 from orchestrator.session import Session
 from orchestrator.vendors import VendorConfig, VendorProcess
 
@@ -136,6 +137,7 @@ class FakeStack:
         self.spec = spec
         self._log = log
         self._close_error = close_error
+        self.storage = StorageSlot()
 
     def replace_memory(self, vendor: VendorConfig | None) -> None:
         self._log.append(f"swap {_short(self.spec)} {vendor.name if vendor else 'reference'}")

@@ -26,7 +26,9 @@ from orchestrator.model import CapabilityVariant, CheckOutcome, TrialRecord, Ver
 from orchestrator.plan import VENDOR, Batch, batches_for
 from orchestrator.runtimes.base import Runtime, StackSpec
 from orchestrator.runtimes.process_runtime import ProcessRuntime
+from orchestrator.runtimes.storage import lacking_storage
 from orchestrator.session import Session
+from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity.cells import PlannedCell, trials_of
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.job import ContinuityJob
@@ -135,6 +137,7 @@ def ground(
             progress=StackProgress(),
             skew=stack.service("memory").clock_folder is not None,
             sink=cast(Sink, kept),
+            unavailable=lacking_storage(stack.storage),
         )
         try:
             yield Ground(context, reviewer, kept)
@@ -186,6 +189,7 @@ def _main() -> None:
                 runtime, config, base_image=None, progress=progress_for(lines=True)
             )
         for case in fnmatch.filter(CASES, options.pattern):
+            changes["failing_storage"] = CASES[case].stack is StackVariant.FAILING_STORAGE
             with ground(Path(folder), options.flaw, runtime=runtime, changes=changes) as on:
                 for record in on.play(case, operations=options.n):
                     print(f"{record.verdict.value:8} {record.trial_id} {record.cause}")
