@@ -42,6 +42,8 @@ class VariantStacks:
         match variant:
             case StackVariant.INSTALLED:
                 return self._installed(spec)
+            case StackVariant.FAILING_STORAGE:
+                return replace(spec, failing_storage=True)
             case _:
                 return spec
 
