@@ -7,6 +7,7 @@ from services.controls import (
     experience_flaws,
     laundering_flaws,
     lifecycle_flaws,
+    network_flaws,
     review_flaws,
 )
 from services.controls.continuity_flaws import (
@@ -98,4 +99,5 @@ FLAWS: Mapping[str, Flaw] = {
     **lifecycle_flaws.FLAWS,
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
+    **network_flaws.FLAWS,
 }

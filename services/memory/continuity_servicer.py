@@ -91,7 +91,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         operation, disposition = self._operations.record_receipt(
             request.namespace, request.operation_id, call
         )
-        self._reporter.recorded(operation.binding, call.attempt)
+        self._reporter.recorded(operation, call.attempt)
         return continuity_pb2.RecordReceiptResponse(disposition=disposition_message(disposition))
 
     def RecordQuery(
@@ -110,7 +110,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         operation = self._operations.record_query(
             request.namespace, request.operation_id, incarnation_id, call
         )
-        self._reporter.recorded(operation.binding, call.attempt)
+        self._reporter.recorded(operation, call.attempt)
         return continuity_pb2.RecordQueryResponse()
 
     def RequestResolve(

@@ -92,6 +92,8 @@ class Composition:
         recordings: the rules of RecordReceipt, RecordQuery and Resolve.
         records: makes the part that serves MemoryService, or None for no such part.
         read_clock_ns: the lease clock, nanoseconds since the Unix epoch; tests give another.
+        reporter: makes what tells the observer of decisions and recordings, from an emitter and
+            the run's id.
         replace_registrars: takes the registrars of Continuity and Memory and gives what is served
             in their place.
     """
@@ -101,6 +103,7 @@ class Composition:
     recordings: RecordingRules = field(default_factory=RecordingRules)
     records: RecordsFactory | None = create_records
     read_clock_ns: Callable[[], int] = wall_ns
+    reporter: Callable[[Emitter, str], Reporter] = Reporter
     replace_registrars: Callable[[Sequence[server.Registrar]], Sequence[server.Registrar]] = tuple
 
 
@@ -150,7 +153,7 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
     except DatabaseError as error:
         raise SettingsError(f"the store cannot be used: {error}") from error
     emitter = Emitter(memory_settings.observer_address, memory_settings.edge_token)
-    reporter = Reporter(emitter, memory_settings.run_id)
+    reporter = composition.reporter(emitter, memory_settings.run_id)
     continuity = ContinuityServicer(operations, resolutions, reporter)
     vendor = VendorServicer(
         database, operations, records, describe(policy, records, composition.name)

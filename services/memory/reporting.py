@@ -8,7 +8,7 @@ import uuid
 
 from memqual.v1 import observer_pb2
 from services.common.telemetry import Emitter
-from services.memory.model import OperationBinding
+from services.memory.model import Operation, OperationBinding
 
 __all__ = ["Reporter"]
 
@@ -25,9 +25,9 @@ class Reporter:
         """A decision was made; `attempt` is the one that it names, or 0."""
         self._emit(binding, attempt, observer_pb2.EVENT_KIND_MEMORY_DECIDED)
 
-    def recorded(self, binding: OperationBinding, attempt: int) -> None:
-        """A receipt or a query's answer was recorded for this attempt."""
-        self._emit(binding, attempt, observer_pb2.EVENT_KIND_MEMORY_RECORDED)
+    def recorded(self, operation: Operation, attempt: int) -> None:
+        """A receipt or a query's answer was recorded for this attempt of an operation."""
+        self._emit(operation.binding, attempt, observer_pb2.EVENT_KIND_MEMORY_RECORDED)
 
     def close(self) -> None:
         """Sends what it can within a second."""
