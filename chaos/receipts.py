@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from chaos.installed_receipt import InstalledReceipt, ServiceOrigin, WheelProof
 from chaos.kill_receipt import (
     KILLED_EXIT_CODES,
     JournalPrecondition,
@@ -20,6 +21,13 @@ from chaos.kill_receipt import (
     TargetKill,
 )
 from chaos.receipt_base import FaultReceipt, FrozenModel
+from chaos.storage_receipts import (
+    FullVolumeReceipt,
+    PowerLossReceipt,
+    RollbackReceipt,
+    StormReceipt,
+    TornWriteReceipt,
+)
 
 __all__ = [
     "CLOCK_TOLERANCE_NS",
@@ -29,15 +37,18 @@ __all__ = [
     "ClockReceipt",
     "DriftReceipt",
     "FaultReceipt",
+    "InstalledReceipt",
     "JournalPrecondition",
     "KillReceipt",
     "NetworkReceipt",
     "ReleaseRecord",
     "RestartReceipt",
+    "ServiceOrigin",
     "StepRecord",
     "SuspendReceipt",
     "TargetKill",
     "TelemetryReceipt",
+    "WheelProof",
     "parse_receipt",
 ]
 
@@ -258,7 +269,19 @@ class SuspendReceipt(FaultReceipt):
 
 
 AnyReceipt: TypeAlias = (
-    KillReceipt | RestartReceipt | ClockReceipt | TelemetryReceipt | NetworkReceipt | SuspendReceipt
+    KillReceipt
+    | RestartReceipt
+    | ClockReceipt
+    | DriftReceipt
+    | TelemetryReceipt
+    | NetworkReceipt
+    | SuspendReceipt
+    | InstalledReceipt
+    | PowerLossReceipt
+    | FullVolumeReceipt
+    | RollbackReceipt
+    | TornWriteReceipt
+    | StormReceipt
 )
 _ANY: TypeAdapter[AnyReceipt] = TypeAdapter(Annotated[AnyReceipt, Field(discriminator="kind")])
 
