@@ -41,8 +41,9 @@ COMPOSE_FILE = Path(__file__).resolve().parents[2] / "compose" / "compose.yaml"
 MEMORY_SERVICE = "memory"
 SUT_NETWORK = "sut"
 
-# Where compose.yaml mounts the memory's volume.
+# Where compose.yaml mounts the memory's volume, and the retail tools' store.
 _DATA_TARGET = "/data"
+_RETAIL_TARGET = "/run/memqual/retail"
 
 _RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _STACK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,15}")
@@ -105,6 +106,7 @@ def make_plan(spec: StackSpec, *, compose_file: Path = COMPOSE_FILE) -> StackPla
         ),
         **_named("MEMQUAL_IMAGE", {name: image.tag for name, image in spec.images.items()}),
         "MEMQUAL_REVIEWERS": str(_reviewers_folder(spec, folder)),
+        **_retail_variables(spec, folder),
         **clocks.variables,
     }
     topology = _with_environment(parse_topology(compose_file, variables), spec.environment)
@@ -224,6 +226,18 @@ def _reviewers_folder(spec: StackSpec, folder: Path) -> Path:
             ) from error
         (target / "keys.json").chmod(0o644)
     return target
+
+
+def _retail_variables(spec: StackSpec, folder: Path) -> dict[str, str]:
+    """Where the destination finds the store of its retail tools; nowhere without one."""
+    if spec.retail_store is None:
+        return {"MEMQUAL_RETAIL_FOLDER": str(readable_folder(folder / "retail"))}
+    store = spec.retail_store.resolve()
+    return {
+        # Mounted where it lies: a copy would become a part of the bundle.
+        "MEMQUAL_RETAIL_FOLDER": str(store.parent),
+        "MEMQUAL_RETAIL_STORE": f"{_RETAIL_TARGET}/{store.name}",
+    }
 
 
 def _services_with_clock(compose_file: Path) -> tuple[str, ...]:

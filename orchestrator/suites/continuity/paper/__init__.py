@@ -1,0 +1,1 @@
+"""The paper's four-arm study: conversations, tasks, split, hypotheses, published values."""
