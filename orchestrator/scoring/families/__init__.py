@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from orchestrator.scoring.families import identity, network, receipts
+from orchestrator.scoring.families import clock, identity, network, receipts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 
 __all__ = ["JUDGES", "CaseFacts", "Judge"]
 
 JUDGES: Mapping[str, Judge] = MappingProxyType(
-    {**identity.JUDGES, **receipts.JUDGES, **network.JUDGES}
+    {**clock.JUDGES, **identity.JUDGES, **receipts.JUDGES, **network.JUDGES}
 )

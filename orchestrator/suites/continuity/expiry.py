@@ -11,13 +11,13 @@ import time
 
 from chaos.faults import ClockJump
 from chaos.receipts import ClockReading, FaultReceipt
-from memqual.v1 import destination_pb2, vendor_pb2
+from memqual.v1 import agent_pb2, destination_pb2, vendor_pb2
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 from orchestrator.model import ExpiryMode
 from orchestrator.suites.continuity.clocks import mark_memory_clock, read_memory_clock
 
-__all__ = ["jump_clock", "reach_lease_end"]
+__all__ = ["NS", "jump_clock", "reach_lease_end", "read_clock"]
 
 NS = 1_000_000_000
 _MARGIN_SECONDS = 1.0
@@ -48,14 +48,14 @@ def jump_clock(context: StackContext, service: str, jump_ns: int) -> FaultReceip
 
     Args:
         context: The stack.
-        service: `memory` or `destination`.
+        service: `memory`, `destination`, or a host (`agent`, `standby`).
         jump_ns: By how much; negative: backward.
 
     Raises:
         FaultNotPossible, ClockError: It cannot be set here.
         SilentClock: The memory does not answer Now.
     """
-    fault = ClockJump(jump_ns, lambda: _clock(context, service))
+    fault = ClockJump(jump_ns, lambda: read_clock(context, service))
     return fault.inject(context.stack.service(service)).lift()
 
 
@@ -79,14 +79,25 @@ def _wait(context: StackContext, seconds: float) -> None:
 
 
 def _lease_clock_ns(context: StackContext, monotonic: bool) -> int:
-    clock = _clock(context, "memory")
+    clock = read_clock(context, "memory")
     return clock.monotonic_ns if monotonic else clock.wall_unix_ns
 
 
-def _clock(context: StackContext, service: str) -> ClockReading:
+def read_clock(context: StackContext, service: str) -> ClockReading:
+    """What a service says that its clocks show.
+
+    Args:
+        context: The stack.
+        service: `memory`, `destination`, or a host (`agent`, `standby`).
+
+    Raises:
+        SilentClock: The memory does not answer Now.
+    """
     session = context.session
-    if service == "destination":
+    if service == "memory":
+        clock = read_memory_clock(session)
+    elif service == "destination":
         clock = session.destination_audit.ReadClock(destination_pb2.ReadClockRequest()).clock
     else:
-        clock = read_memory_clock(session)
+        clock = session.host(service).audit.ReadHostClock(agent_pb2.ReadHostClockRequest()).clock
     return ClockReading(wall_unix_ns=clock.wall_unix_ns, monotonic_ns=clock.monotonic_ns)

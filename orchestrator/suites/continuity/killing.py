@@ -7,11 +7,12 @@ that time against the memory.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from chaos.receipts import RestartReceipt, TargetKill
 from orchestrator.suites.continuity.stage import Stage
 
-__all__ = ["kill_and_restart"]
+__all__ = ["channels_of", "kill_and_restart"]
 
 _EXIT_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
@@ -19,13 +20,21 @@ _MILLISECONDS_A_SECOND = 1_000
 _AUDITED = ("destination", "observer")
 
 
-def kill_and_restart(stage: Stage, service: str) -> None:
+def channels_of(service: str) -> tuple[str, ...]:
+    """Control targets of a service: its own, and its evaluator-only twin where it has one."""
+    return (service, f"{service}-audit") if service in _AUDITED else (service,)
+
+
+def kill_and_restart(
+    stage: Stage, service: str, while_down: Callable[[], None] | None = None
+) -> None:
     """Kill a service, start it again, wait until it is healthy, and keep the receipt.
 
     Args:
         stage: The batch.
         service: `memory`, `destination` or `observer`; a host that dies is the standby's to
             follow (`Stage.restart_standby`).
+        while_down: Done between its end and its next start.
 
     Raises:
         StackError, ChaosError: It did not end, or is not healthy again.
@@ -39,11 +48,12 @@ def kill_and_restart(stage: Stage, service: str) -> None:
     ended = target.wait_exit(_EXIT_SECONDS)
     exited_ns = time.monotonic_ns()
     _mark(stage, service, "exited")
+    if while_down is not None:
+        while_down()
     _mark(stage, service, "restarting")
     target.start()
-    names = (service, f"{service}-audit") if service in _AUDITED else (service,)
     began = time.monotonic()
-    for name in names:
+    for name in channels_of(service):
         stage.interposer.refresh(name, _HEALTHY_SECONDS)
     healthy_ms = round((time.monotonic() - began) * _MILLISECONDS_A_SECOND)
     _mark(stage, service, "healthy")
