@@ -21,6 +21,7 @@ from orchestrator.campaign.jobs import StackContext, StackProgress
 from orchestrator.campaign.lane import declaration
 from orchestrator.campaign.schedule import control_config
 from orchestrator.campaign.sink import Sink
+from orchestrator.campaign.stack_variants import VariantStacks
 from orchestrator.evidence.records import BatchEvidence
 from orchestrator.model import CapabilityVariant, CheckOutcome, TrialRecord, Verdict
 from orchestrator.plan import VENDOR, Batch, batches_for
@@ -100,6 +101,7 @@ def ground(
     vendor: VendorConfig | None = None,
     runtime: Runtime | None = None,
     changes: Mapping[str, object] = MappingProxyType({}),
+    variant: StackVariant = StackVariant.USUAL,
 ) -> Iterator[Ground]:
     """A whole stack; its memory is the reference, a control by its name, or a vendor's.
 
@@ -109,6 +111,7 @@ def ground(
         vendor: Wins over `flaw`.
         runtime: Where the stack runs; processes of this machine by default.
         changes: Further fields of StackSpec.
+        variant: Kind of stack; see the case's `stack`.
     """
     reviewer = Reviewer.generate()
     keys = folder / "reviewer-keys.json"
@@ -123,7 +126,13 @@ def ground(
         reviewer_keys=keys,
         clock_skew=True,
     )
-    stack = (runtime or ProcessRuntime()).start(replace(spec, **changes))  # type: ignore[arg-type]  # fields of the dataclass
+    variants = VariantStacks()
+    try:
+        special = variants.spec(replace(spec, **changes), variant)  # type: ignore[arg-type]  # fields of the dataclass
+        stack = (runtime or ProcessRuntime()).start(special)
+    except BaseException:
+        variants.close()
+        raise
     try:
         session = Session(stack.control_address, stack.control_token, run_id)
         kept = KeptBatches()
@@ -147,6 +156,7 @@ def ground(
             session.close()
     finally:
         stack.close()
+        variants.close()
 
 
 def violated(records: Sequence[TrialRecord]) -> set[str]:
@@ -190,7 +200,13 @@ def _main() -> None:
             )
         for case in fnmatch.filter(CASES, options.pattern):
             changes["failing_storage"] = CASES[case].stack is StackVariant.FAILING_STORAGE
-            with ground(Path(folder), options.flaw, runtime=runtime, changes=changes) as on:
+            with ground(
+                Path(folder),
+                options.flaw,
+                runtime=runtime,
+                changes=changes,
+                variant=CASES[case].stack,
+            ) as on:
                 for record in on.play(case, operations=options.n):
                     print(f"{record.verdict.value:8} {record.trial_id} {record.cause}")
 
