@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from orchestrator.scoring.families import clock, identity, network, receipts
+from orchestrator.scoring.families import clock, identity, network, paper_acceptance, receipts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 
 __all__ = ["JUDGES", "CaseFacts", "Judge"]
 
 JUDGES: Mapping[str, Judge] = MappingProxyType(
-    {**clock.JUDGES, **identity.JUDGES, **receipts.JUDGES, **network.JUDGES}
+    {
+        **clock.JUDGES,
+        **identity.JUDGES,
+        **receipts.JUDGES,
+        **network.JUDGES,
+        **paper_acceptance.JUDGES,
+    }
 )

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from orchestrator.model import Cell
-from orchestrator.suites.continuity.families import clock, identity, network, receipts
+from orchestrator.suites.continuity.families import (
+    clock,
+    identity,
+    network,
+    paper_acceptance,
+    receipts,
+)
 from orchestrator.suites.continuity.families.model import (
     Account,
     End,
@@ -27,7 +33,7 @@ __all__ = [
     "case_of_cell",
 ]
 
-_FAMILIES = (clock, identity, receipts, network)
+_FAMILIES = (clock, identity, receipts, network, paper_acceptance)
 
 
 def _by_name() -> Mapping[str, FamilyCase]:

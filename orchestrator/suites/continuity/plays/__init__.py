@@ -18,7 +18,13 @@ from orchestrator.errors import MemqualError
 from orchestrator.plan import Batch
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.mishaps import error_of
-from orchestrator.suites.continuity.plays import clock, identity, network, receipts
+from orchestrator.suites.continuity.plays import (
+    clock,
+    identity,
+    network,
+    paper_acceptance,
+    receipts,
+)
 from orchestrator.suites.continuity.stage import BatchResult, Stage
 from orchestrator.suites.integrity.reviewer import Reviewer
 
@@ -27,7 +33,13 @@ __all__ = ["PLAYS", "Play", "carry_out_case"]
 Play: TypeAlias = Callable[[Stage], None]
 
 PLAYS: Mapping[str, Play] = MappingProxyType(
-    {**clock.PLAYS, **identity.PLAYS, **receipts.PLAYS, **network.PLAYS}
+    {
+        **clock.PLAYS,
+        **identity.PLAYS,
+        **receipts.PLAYS,
+        **network.PLAYS,
+        **paper_acceptance.PLAYS,
+    }
 )
 
 
