@@ -25,6 +25,7 @@ from orchestrator.model import ExpiryMode, Fate, FaultKind
 from orchestrator.plan import Batch
 from orchestrator.suites.continuity.cells import needs_probe
 from orchestrator.suites.continuity.expiry import NS
+from orchestrator.suites.continuity.killing import channels_of
 from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.preconditions import read_precondition
 from orchestrator.suites.continuity.probe import probe_completed
@@ -100,7 +101,7 @@ class _Run(Stage):
             expected_held=len(self.batch.members),
             fate=self._fate_at_once(),
             restart=restart,
-            refresh=restart,
+            refresh=tuple(channel for name in restart for channel in channels_of(name)),
         )
         self.context.progress.spoiled = "a kill was not carried out to its end"
         receipt = Injection(self.plan, self.interposer, self._precondition).run()
@@ -135,6 +136,9 @@ class _Run(Stage):
             self.rig.wake(new_life=True)
             self.restart_standby(self.killed)
         self.settle("live")
+        if not self.killed and not self.cell.arm.has_memory:
+            # Nobody tells a comparator's host what became of its call: woken, it calls again.
+            self.wake_until_settled("woken", wakes=1)
         if self.cell.fault is FaultKind.CLOCK_JUMP:
             self.move_clock("memory", _BEHIND_NS)
             self.wake_until_settled("clock_back", wakes=1)

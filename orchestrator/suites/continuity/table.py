@@ -131,5 +131,5 @@ def needs_probe(cell: Cell) -> bool:
     Raises:
         ValueError: The table has no such cell.
     """
-    unasked = cell.target is TargetSet.MEMORY or cell.window is WindowName.AFTER_CHECKPOINT
+    unasked = not cell.target.kills_agent or cell.window is WindowName.AFTER_CHECKPOINT
     return unasked and rows_of(cell) == ("C",)

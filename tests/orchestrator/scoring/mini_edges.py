@@ -185,7 +185,7 @@ class MiniEdges:
             eof_clients_gone=0,
             strays=0,
             release=None,
-            restarted=("memory",) if "memory" in self.cell.target.services else (),
+            restarted=tuple(name for name in self.cell.target.services if name != "agent"),
             healthy_after_ms={},
             steps=tuple(steps),
             operations_before=1,

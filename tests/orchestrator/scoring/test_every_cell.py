@@ -6,7 +6,7 @@ And the controls come to what the control table says, cell by cell.
 import pytest
 
 from memqual.v1 import vendor_pb2
-from orchestrator.model import Arm, Cell, Fate, Verdict
+from orchestrator.model import Arm, Cell, Fate, TargetSet, Verdict
 from orchestrator.scoring.controls import ControlExpectation, expectation
 from orchestrator.suites.continuity.cells import cell_table
 from tests.orchestrator.scoring.mini_memory import Conservative, Naive, Null
@@ -50,6 +50,11 @@ def test_null_passes_nowhere(cell: Cell) -> None:
 
 def test_an_extra_effect_after_the_keys_end_is_the_networks() -> None:
     late = [cell for cell in MEMORY_CELLS if cell.fate is Fate.LATE_AFTER_KEY_END]
-    (cell,) = late
-    record = trial(cell).scored()
-    assert (record.verdict, record.effects, record.hazard) == (Verdict.PASS, 2, "network")
+    assert {cell.target for cell in late} == {
+        TargetSet.AGENT,
+        TargetSet.AGENT_MEMORY,
+        TargetSet.ALL,
+    }
+    for cell in late:
+        record = trial(cell).scored()
+        assert (record.verdict, record.effects, record.hazard) == (Verdict.PASS, 2, "network")

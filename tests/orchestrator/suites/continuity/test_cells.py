@@ -89,6 +89,25 @@ def test_every_cell_is_there_once_and_has_known_rows() -> None:
             ("L", "C"),
         ),
         ({"arm": Arm.BASELINE, "expiry": ExpiryMode.NONE}, ()),
+        ({"target": TargetSet.DESTINATION}, ("L", "X")),
+        (
+            {
+                "target": TargetSet.DESTINATION,
+                "fate": Fate.LATE_BEFORE_RESUME,
+                "expiry": ExpiryMode.NONE,
+            },
+            ("C",),
+        ),
+        (
+            {
+                "window": WindowName.AFTER_LEASE,
+                "target": TargetSet.DESTINATION,
+                "fate": Fate.DELIVER,
+                "expiry": ExpiryMode.NONE,
+            },
+            ("C",),
+        ),
+        ({"target": TargetSet.ALL, "fate": Fate.LATE_AFTER_COMPLETION}, ("L", "X")),
     ],
 )
 def test_rows_are_those_of_the_design(fields: dict[str, object], rows: tuple[str, ...]) -> None:
@@ -97,7 +116,35 @@ def test_rows_are_those_of_the_design(fields: dict[str, object], rows: tuple[str
 
 def test_what_is_not_in_the_table_does_not_exist() -> None:
     with pytest.raises(ValueError, match="no cell"):
-        rows_of(cell(target=TargetSet.DESTINATION))
+        rows_of(cell(target=TargetSet.OBSERVER))
+
+
+def test_the_death_of_an_observer_is_no_fault_anywhere() -> None:
+    rows = {
+        (one.cell.window, one.cell.arm): one.rows
+        for one in cell_table()
+        if one.cell.target is TargetSet.OBSERVER
+    }
+    for arm in (Arm.MEMORY, Arm.BOTH):
+        assert {window for window, of in rows if of is arm} == set(WindowName)
+    before = {WindowName.BEFORE_INTENT_CHECKPOINT, WindowName.BEFORE_INTENT}
+    for (window, arm), met in rows.items():
+        if arm.has_memory:
+            assert met == (("N",) if window in before else ("C",))
+
+
+def test_every_target_dies_at_every_window_with_every_capability() -> None:
+    places = {
+        (one.cell.target, one.cell.window, one.cell.capability, one.cell.arm)
+        for one in cell_table()
+        if one.cell.arm.has_memory
+    }
+    targets = [target for target in TargetSet if target is not TargetSet.NONE]
+    for target in targets:
+        for window in WindowName:
+            for capability in CapabilityVariant:
+                for arm in (Arm.MEMORY, Arm.BOTH):
+                    assert (target, window, capability, arm) in places
 
 
 def test_a_lease_end_is_reached_exactly_where_a_row_needs_it() -> None:
@@ -126,9 +173,9 @@ def test_only_requests_arrive_late_and_only_responses_of_the_living_are_delivere
         if one.cell.fate.value.startswith("late"):
             assert one.cell.window not in BARRIERS | HELD_BY_MEMORY | {WindowName.AFTER_COMMIT}
         if one.cell.fate is Fate.DELIVER:
-            assert one.cell.target is TargetSet.MEMORY
+            assert not one.cell.target.kills_agent
         if one.cell.window in BARRIERS:
-            held = Fate.DELIVER if one.cell.target is TargetSet.MEMORY else Fate.DROP
+            held = Fate.DROP if one.cell.target.kills_agent else Fate.DELIVER
             assert one.cell.fate is held
 
 
@@ -257,8 +304,10 @@ def test_nothing_is_added_to_a_choice_that_covers_everything() -> None:
 
 
 def test_the_other_axis_schedules_no_crash() -> None:
+    assert select(Profile.MIB, 1) == ()
+    # The paper's studies are cases of their own.
+    assert all(one.cell.window is None and one.cell.case for one in select(Profile.PAPER, 1))
     for profile in (Profile.MIB, Profile.PAPER):
-        assert select(profile, 1) == ()
         assert select_for_controls(profile) == ()
 
 
