@@ -8,8 +8,8 @@ A batch is one injection: its operations are held at one window and crash togeth
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from orchestrator.model import Cell, Frozen, Suite
 
@@ -18,8 +18,10 @@ __all__ = [
     "VENDOR",
     "Batch",
     "ExpectedCells",
+    "ExpectedGroup",
     "ExpectedTrial",
     "Member",
+    "PlannedPlaces",
     "TrialPlan",
     "batches_for",
     "trial_id",
@@ -88,13 +90,118 @@ class ExpectedTrial(Frozen):
     sub_seed: int
 
 
+class ExpectedGroup(Frozen):
+    """All trials of one subject in one cell, numbered without a gap.
+
+    Attributes:
+        subject: `vendor` or `control:<flaw>`.
+        cell_id: The cell.
+        first_number: Number of the first trial.
+        sub_seeds: Of each trial, in order of their numbers.
+    """
+
+    subject: str
+    cell_id: str
+    first_number: int
+    sub_seeds: tuple[int, ...]
+
+    @property
+    def prefix(self) -> str:
+        """What all of its trials' ids begin with; the number follows."""
+        return f"{self.subject}:{self.cell_id}#"
+
+
 class ExpectedCells(Frozen):
-    """expected-cells.json."""
+    """expected-cells.json: which trials a run must end with, in the order of the plan.
+
+    A million trials take little room: a group says of all of its trials what is alike.
+    """
 
     profile: str
     requirement_revision: str
     seed: int
-    trials: tuple[ExpectedTrial, ...]
+    groups: tuple[ExpectedGroup, ...]
+
+    @classmethod
+    def of(
+        cls, profile: str, requirement_revision: str, seed: int, trials: Iterable[ExpectedTrial]
+    ) -> ExpectedCells:
+        """Put trials together, groups in the order of their first trials.
+
+        Raises:
+            ValueError: An id is not `<subject>:<cell id>#<number>`, or stands there twice.
+        """
+        numbered: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for trial in trials:
+            prefix, _, number = trial.trial_id.rpartition("#")
+            if prefix != f"{trial.subject}:{trial.cell_id}" or not number.isdecimal():
+                raise ValueError(f"{trial.trial_id} is no trial id of its subject and cell")
+            key = (trial.subject, trial.cell_id)
+            numbered.setdefault(key, []).append((int(number), trial.sub_seed))
+        return cls(
+            profile=profile,
+            requirement_revision=requirement_revision,
+            seed=seed,
+            groups=tuple(
+                group
+                for (subject, cell_id), members in numbered.items()
+                for group in _groups(subject, cell_id, members)
+            ),
+        )
+
+    @property
+    def trial_count(self) -> int:
+        """How many trials there are."""
+        return sum(len(group.sub_seeds) for group in self.groups)
+
+    def trials(self) -> Iterator[ExpectedTrial]:
+        """Every trial, group by group."""
+        for group in self.groups:
+            for number, sub_seed in enumerate(group.sub_seeds, start=group.first_number):
+                yield ExpectedTrial(
+                    trial_id=f"{group.prefix}{number}",
+                    cell_id=group.cell_id,
+                    subject=group.subject,
+                    sub_seed=sub_seed,
+                )
+
+
+class PlannedPlaces:
+    """Where each expected trial stands in the plan: its group, and its place within the group."""
+
+    def __init__(self, expected: ExpectedCells) -> None:
+        self._rows: dict[str, list[tuple[int, int, int]]] = {}
+        for at, group in enumerate(expected.groups):
+            row = (at, group.first_number, len(group.sub_seeds))
+            self._rows.setdefault(group.prefix, []).append(row)
+
+    def of(self, trial_id: str) -> tuple[int, int] | None:
+        """Group and place, both from 0; None for a trial that is not expected."""
+        prefix, sign, number = trial_id.rpartition("#")
+        rows = self._rows.get(prefix + sign, ())
+        # Other spellings of a number are other ids.
+        if not rows or not number.isdecimal() or str(int(number)) != number:
+            return None
+        for group, first, size in rows:
+            if 0 <= int(number) - first < size:
+                return group, int(number) - first
+        return None
+
+
+def _groups(subject: str, cell_id: str, members: list[tuple[int, int]]) -> Iterable[ExpectedGroup]:
+    """The trials of one cell, a group for each row of numbers without a gap."""
+    members.sort()
+    for before, after in pairwise(members):
+        if before[0] == after[0]:
+            raise ValueError(f"trial {after[0]} of {subject} in {cell_id} is planned twice")
+    for _, row in groupby(enumerate(members), lambda entry: entry[1][0] - entry[0]):
+        of_row = [member for _, member in row]
+        yield ExpectedGroup(
+            subject=subject,
+            cell_id=cell_id,
+            first_number=of_row[0][0],
+            sub_seeds=tuple(sub_seed for _, sub_seed in of_row),
+        )
 
 
 def trial_id(subject: str, cell: Cell, number: int) -> str:

@@ -1,7 +1,7 @@
 """A process that adds synthetic trials up and says what memory it took.
 
 Run as ``python -m orchestrator.bench.aggregation FOLDER``: a run folder with trials and expected
-cells. It does what the end of a run does (`evidence.finish`), the reports apart.
+cells. It does what the end of a run does (`evidence.finish`), the reports' rendering apart.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from pathlib import Path
 import psutil
 
 from orchestrator.evidence.rundir import RunDirectory
-from orchestrator.evidence.slim import shared
 from orchestrator.plan import ExpectedCells
-from orchestrator.scoring.run import aggregate
+from orchestrator.report.console import ConsoleTable
+from orchestrator.report.html import PageBuilder
+from orchestrator.report.junit import JunitBuilder
+from orchestrator.scoring.counting import CountingRecords
+from orchestrator.scoring.run import Totals
 
 __all__ = ["main"]
 
@@ -54,8 +57,14 @@ def main() -> None:
     memory = _PeakMemory()
     with RunDirectory.reopen(parser.parse_args().folder) as folder:
         expected = folder.read_model("expected-cells.json", ExpectedCells)
-        trials = [shared(trial) for trial in folder.trials()]
-        result = aggregate(trials, expected)
+        totals, page = Totals(expected), PageBuilder("bench")
+        junit, console = JunitBuilder("bench"), ConsoleTable()
+        for trial in CountingRecords(expected, folder.trials):
+            totals.add(trial)
+            page.add(trial)
+            junit.add(trial)
+            console.add(trial)
+        result = totals.result()
     memory.end()
     counted = sum(sum(cell.verdicts.values()) for cell in result.cells)
     answer = {

@@ -135,9 +135,7 @@ def _add_up(bench: Bench) -> _Taken:
                 )
                 for trial in chunk
             ]
-        cells = ExpectedCells(
-            profile="bench", requirement_revision="bench", seed=0, trials=tuple(expected)
-        )
+        cells = ExpectedCells.of("bench", "bench", 0, expected)
         folder.write_text("expected-cells.json", cells.model_dump_json())
         # What a folder needs to be opened again; it is not read here.
         folder.write_text("manifest.json", "{}\n")

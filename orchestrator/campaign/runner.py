@@ -129,11 +129,11 @@ class _Run:
             runtime=selection.runtime.name,
             reason=selection.reason,
             images=images,
-            expected_trials=len(expected.trials),
+            expected_trials=expected.trial_count,
             batches=plan.batches,
         )
         keep_manifest(self.folder, planned)
-        self.progress.planned(len(expected.trials) - len(finished))
+        self.progress.planned(expected.trial_count - len(finished))
         if plan.work:
             self._run_and_remove(selection.runtime, images, plan, planned)
         if self.signals.stopping.is_set():

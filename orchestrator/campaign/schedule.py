@@ -58,7 +58,7 @@ class Schedule:
 
 def expected_cells(profile: Profile, seed: int) -> ExpectedCells:
     """Every trial that a run of this profile and seed must end with."""
-    trials = [
+    trials = (
         ExpectedTrial(
             trial_id=trial_id(subject, plan.cell, plan.number),
             cell_id=plan.cell.cell_id,
@@ -67,13 +67,8 @@ def expected_cells(profile: Profile, seed: int) -> ExpectedCells:
         )
         for subject in (VENDOR, *CONTROLS)
         for plan in _trials(profile, seed, subject)
-    ]
-    return ExpectedCells(
-        profile=profile.value,
-        requirement_revision=continuity.REQUIREMENT_REVISION,
-        seed=seed,
-        trials=tuple(trials),
     )
+    return ExpectedCells.of(profile.value, continuity.REQUIREMENT_REVISION, seed, trials)
 
 
 def schedule(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from orchestrator.evidence.batch_checks import Owner
 from orchestrator.evidence.bundle import OTHER_VERSION, Bundle
 from orchestrator.evidence.examination import Examination
 from orchestrator.evidence.manifest import Manifest
-from orchestrator.evidence.slim import slim
 from orchestrator.model import Profile, TrialRecord, Verdict
-from orchestrator.plan import ExpectedCells, ExpectedTrial
+from orchestrator.plan import ExpectedCells, ExpectedGroup, PlannedPlaces
 from orchestrator.suites.continuity.cells import REQUIREMENT_REVISION
 
 __all__ = ["Planner", "check_plan", "check_trials"]
@@ -35,8 +35,7 @@ def check_plan(
         manifest = bundle.model("manifest.json", Manifest)
     with step.reading("expected-cells.json"):
         expected = bundle.model("expected-cells.json", ExpectedCells)
-        ids = {one.trial_id for one in expected.trials}
-        if len(ids) != len(expected.trials):
+        if _overlapping(expected):
             step.problem("expected-cells.json", "names a trial twice")
     if expected is None:
         return manifest, None
@@ -45,7 +44,7 @@ def check_plan(
             ("profile", manifest.profile, expected.profile),
             ("seed", manifest.seed, expected.seed),
             ("revision", manifest.requirement_revision, expected.requirement_revision),
-            ("number of trials", manifest.expected_trials, len(expected.trials)),
+            ("number of trials", manifest.expected_trials, expected.trial_count),
         ):
             if said != planned:
                 step.problem(
@@ -61,7 +60,7 @@ def check_plan(
             again = planner(Profile(expected.profile), expected.seed)
             _compare_plans(step, expected, again)
     step.looked_at = (
-        f"{len(expected.trials)} trials of profile {expected.profile}, seed {expected.seed}, "
+        f"{expected.trial_count} trials of profile {expected.profile}, seed {expected.seed}, "
         f"revision {expected.requirement_revision}"
     )
     return manifest, expected
@@ -70,20 +69,44 @@ def check_plan(
 def _compare_plans(step: Examination, kept: ExpectedCells, again: ExpectedCells) -> None:
     if kept == again:
         return
-    lacking = {one.trial_id for one in again.trials} - {one.trial_id for one in kept.trials}
-    added = {one.trial_id for one in kept.trials} - {one.trial_id for one in again.trials}
-    first = next(iter(sorted(lacking) or sorted(added)), "")
+    lacking, first_lacking = _more_in(again, kept)
+    added, first_added = _more_in(kept, again)
+    first = first_lacking or first_added
     step.problem(
         "expected-cells.json",
-        f"is not what profile {kept.profile} and seed {kept.seed} schedule: {len(lacking)} trials "
-        f"lack, {len(added)} are too many" + (f", first {first}" if first else ""),
+        f"is not what profile {kept.profile} and seed {kept.seed} schedule: {lacking} trials "
+        f"lack, {added} are too many" + (f", first {first}" if first else ""),
         OTHER_VERSION,
     )
 
 
+def _overlapping(expected: ExpectedCells) -> bool:
+    """Whether two groups have a trial in common."""
+    rows: dict[str, list[tuple[int, int]]] = {}
+    for group in expected.groups:
+        end = group.first_number + len(group.sub_seeds)
+        rows.setdefault(group.prefix, []).append((group.first_number, end))
+    return any(
+        after[0] < before[1]
+        for ranges in rows.values()
+        for before, after in pairwise(sorted(ranges))
+    )
+
+
+def _more_in(plan: ExpectedCells, other: ExpectedCells) -> tuple[int, str]:
+    """How many trials of a plan the other one does not have, and the first of them."""
+    places = PlannedPlaces(other)
+    count, first = 0, ""
+    for trial in plan.trials():
+        if places.of(trial.trial_id) is None:
+            count += 1
+            first = first or trial.trial_id
+    return count, first
+
+
 def check_trials(
     bundle: Bundle, step: Examination, expected: ExpectedCells | None, owners: dict[str, Owner]
-) -> list[TrialRecord]:
+) -> None:
     """Check that every expected trial is there, as planned and with its evidence.
 
     Args:
@@ -91,12 +114,8 @@ def check_trials(
         step: Is told what does not fit.
         expected: What was planned; None when that cannot be read.
         owners: Who holds the evidence of each trial.
-
-    Returns:
-        The records in order, without what adding them up does not need.
     """
-    planned = {} if expected is None else {one.trial_id: one for one in expected.trials}
-    kept: list[TrialRecord] = []
+    places = None if expected is None else PlannedPlaces(expected)
     seen: dict[str, Verdict] = {}
     without_evidence = 0
     with step.reading(_TRIALS):
@@ -106,22 +125,21 @@ def check_trials(
             if record.trial_id in seen:
                 _note_repeat(step, where, seen[record.trial_id], record.verdict)
             seen[record.trial_id] = record.verdict
-            kept.append(slim(record))
-            one = planned.get(record.trial_id)
-            if one is None:
+            place = None if places is None else places.of(record.trial_id)
+            if expected is None or place is None:
                 step.problem(_TRIALS, f"{where} is not expected")
-            elif not _as_planned(record, one):
+            elif not _as_planned(record, expected.groups[place[0]], place[1]):
                 step.problem(_TRIALS, f"{where} is of another cell, subject or sub-seed")
             owner = owners.get(record.trial_id)
             if owner is None:
                 without_evidence += _note_without_evidence(step, where, record)
             elif not owner.owns(record):
                 step.problem(_TRIALS, f"{where} does not fit its evidence in {owner.file}")
-    for trial_id in planned:
-        if trial_id not in seen:
+    for one in () if expected is None else expected.trials():
+        if one.trial_id not in seen:
             step.problem(
                 _TRIALS,
-                f"the expected trial {trial_id} is missing",
+                f"the expected trial {one.trial_id} is missing",
                 "Get the whole bundle; a run that was cut goes on with RESUME=<run>.",
             )
     for trial_id, owner in owners.items():
@@ -133,14 +151,13 @@ def check_trials(
             "evidence: nothing can be recomputed of them"
         )
     step.looked_at = f"{len(seen)} trials, each with its evidence"
-    return kept
 
 
-def _as_planned(record: TrialRecord, one: ExpectedTrial) -> bool:
+def _as_planned(record: TrialRecord, group: ExpectedGroup, place: int) -> bool:
     return (record.cell.cell_id, record.subject, record.sub_seed) == (
-        one.cell_id,
-        one.subject,
-        one.sub_seed,
+        group.cell_id,
+        group.subject,
+        group.sub_seeds[place],
     )
 
 

@@ -6,24 +6,11 @@ from functools import lru_cache
 
 from orchestrator.model import Cell, Check, CheckOutcome, Suite, TrialRecord
 
-__all__ = ["shared", "slim"]
+__all__ = ["slim"]
 
 _CELLS_MAX = 4_096
 _CHECKS_MAX = 4_096
 _WORDLESS = {"expected": "", "actual": ""}
-
-
-def shared(record: TrialRecord) -> TrialRecord:
-    """An equal record; its cell and its checks are one object with those that they are equal to.
-
-    Most checks held, and those of one kind say the same in every trial.
-    """
-    return record.model_copy(
-        update={
-            "cell": _one_cell(record.cell),
-            "checks": tuple(_one_check(check) for check in record.checks),
-        }
-    )
 
 
 def slim(record: TrialRecord) -> TrialRecord:

@@ -17,10 +17,11 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.record_checks import Planner, check_plan, check_trials
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
-from orchestrator.model import RunVerdict, TrialRecord
+from orchestrator.model import RunVerdict, Suite
 from orchestrator.plan import ExpectedCells
 from orchestrator.report.text import counted, say, visible
-from orchestrator.scoring.run import Aggregate, aggregate, latest_records
+from orchestrator.scoring.counting import CountingRecords
+from orchestrator.scoring.run import Aggregate, Totals
 
 __all__ = ["verify_bundle"]
 
@@ -51,11 +52,11 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
     batches = check_batches(bundle, owners)
     integrity = check_integrity(bundle, owners)
     trials = Examination("trials")
-    kept = check_trials(bundle, trials, expected, owners)
+    check_trials(bundle, trials, expected, owners)
     totals = Examination("aggregate")
     result = None
     if manifest is not None and expected is not None and not trials.problems:
-        result = _check_totals(bundle, totals, manifest, expected, kept)
+        result = _check_totals(bundle, totals, manifest, expected)
     else:
         totals.skipped = "what it follows from does not hold"
     for step in (plan, batches, integrity, trials, totals):
@@ -90,12 +91,17 @@ def _check_totals(
     step: Examination,
     manifest: Manifest,
     expected: ExpectedCells,
-    kept: list[TrialRecord],
 ) -> Aggregate | None:
     """aggregate.json and claims.json are what the trials amount to."""
     result: Aggregate | None = None
+    crashed: set[str] = set()
     with step.reading("aggregate.json"):
-        result = aggregate(kept, expected)
+        totals = Totals(expected)
+        for record in CountingRecords(expected, lambda: (line.record for line in bundle.trials())):
+            totals.add(record)
+            if record.cell.suite is Suite.CONTINUITY:
+                crashed.add(record.batch_id)
+        result = totals.result()
         if bundle.document("aggregate.json") != json_bytes(result):
             step.problem("aggregate.json", f"is not what the lines of {_TRIALS} amount to")
     with step.reading("claims.json"):
@@ -103,11 +109,6 @@ def _check_totals(
             claims = json_bytes(claims_of(manifest, result))
             if bundle.document("claims.json") != claims:
                 step.problem("claims.json", "does not follow from manifest and aggregate")
-    crashed = {
-        record.batch_id
-        for record in latest_records(kept).values()
-        if record.cell.window is not None
-    }
     if result is not None and not result.missing and len(crashed) != manifest.batches:
         step.problem(
             "manifest.json",

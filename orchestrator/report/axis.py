@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from orchestrator.model import CheckOutcome, Suite, TrialRecord, Verdict
 from orchestrator.report.wording import MARKS, Mark
 from orchestrator.suites.integrity.checks import VENDOR_REPORTED
-from orchestrator.suites.integrity.metrics import (
-    CategoryRow,
-    IntegrityRate,
-    category_rows,
-    integrity_rates,
-)
+from orchestrator.suites.integrity.metrics import CategoryRow, IntegrityRate, IntegrityTotals
 from orchestrator.suites.integrity.rates import Counts
 
-__all__ = ["AxisRow", "AxisView", "ColumnLook", "RateLook", "axis_of"]
+__all__ = ["AxisBuilder", "AxisRow", "AxisView", "ColumnLook", "RateLook", "axis_of"]
 
 _LABELS_MAX = 3
 _LABEL_CHARACTERS = 80
@@ -96,18 +91,40 @@ class _Words:
     evaluated: int = 0
 
 
+class AxisBuilder:
+    """Arranges one subject's integrity trials, which are added one at a time."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, _Words] = {}
+        self._totals = IntegrityTotals()
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial; one of another axis is passed over.
+
+        Raises:
+            ValueError: It is another subject's than the trials before.
+        """
+        if trial.cell.suite is Suite.INTEGRITY:
+            self._totals.add(trial)
+            _note(trial, self._words.setdefault(trial.cell.case, _Words([])))
+
+    def result(self) -> AxisView:
+        """The axis; empty without trials."""
+        rows = tuple(_row(row, self._words[row.category]) for row in self._totals.rows())
+        rates = self._totals.rates() if rows else ()
+        return AxisView(rows, tuple(_rate_look(one) for one in rates))
+
+
 def axis_of(trials: Iterable[TrialRecord]) -> AxisView:
-    """Arrange one subject's integrity trials.
+    """Arrange one subject's integrity trials (`AxisBuilder`).
 
     Raises:
         ValueError: The trials are of several subjects.
     """
-    own = [trial for trial in trials if trial.cell.suite is Suite.INTEGRITY]
-    words: dict[str, _Words] = {}
-    for trial in own:
-        _note(trial, words.setdefault(trial.cell.case, _Words([])))
-    rows = tuple(_row(row, words[row.category]) for row in category_rows(own))
-    return AxisView(rows, tuple(_rate_look(one) for one in integrity_rates(own)) if own else ())
+    builder = AxisBuilder()
+    for trial in trials:
+        builder.add(trial)
+    return builder.result()
 
 
 def _rate_look(rate: IntegrityRate) -> RateLook:

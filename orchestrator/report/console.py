@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +16,7 @@ from orchestrator.plan import CONTROLS, VENDOR
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate
 
-__all__ = ["print_result"]
+__all__ = ["ConsoleTable"]
 
 _FAILURES_SHOWN = 5
 _MEANINGS = {
@@ -29,37 +28,67 @@ _MEANINGS = {
 }
 
 
-def print_result(
-    root: Path, manifest: Manifest, result: Aggregate, trials: Sequence[TrialRecord]
-) -> None:
-    """Print verdict, coverage and the first failures with the command that replays them."""
-    console = Console(file=sys.stdout, highlight=False)
-    table = Table(title=f"{_shown(manifest.subject_name)} · {manifest.profile} profile")
-    table.add_column("subject")
-    for verdict in Verdict:
-        table.add_column(verdict.value, justify="right")
-    table.add_column("unsafe", justify="right")
-    table.add_column("needless", justify="right")
-    for subject in (VENDOR, *CONTROLS):
-        of_subject = [trial for trial in trials if trial.subject == subject]
-        counts = Counter(trial.verdict for trial in of_subject)
-        table.add_row(
-            subject,
-            *(str(counts[verdict]) for verdict in Verdict),
-            str(sum(trial.unsafe_decisions for trial in of_subject)),
-            str(sum(trial.needless_decisions for trial in of_subject)),
+class ConsoleTable:
+    """Collects what the terminal tells of trials, which are added one at a time."""
+
+    def __init__(self) -> None:
+        self._verdicts: dict[str, Counter[Verdict]] = {}
+        self._decisions: dict[str, Counter[str]] = {}
+        self._failed: list[TrialRecord] = []
+        self._failures = 0
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add the record of a trial that counts."""
+        self._verdicts.setdefault(trial.subject, Counter())[trial.verdict] += 1
+        self._decisions.setdefault(trial.subject, Counter()).update(
+            unsafe=trial.unsafe_decisions, needless=trial.needless_decisions
         )
-    console.print(table)
-    for name, rate in result.rates.items():
-        if "/" not in name:
-            console.print(f"  {name:<16} {rate.text} passed")
-    if result.integrity_cases:
-        _print_integrity(console, result)
-    _print_failures(console, root, trials)
-    console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
-    for reason in result.reasons:
-        console.print(f"  {_shown(reason)}")
-    console.print(f"Report: {_shown(str(root / 'report.html'))}")
+        if trial.subject == VENDOR and trial.verdict in (Verdict.FAIL, Verdict.ERROR):
+            self._failures += 1
+            if len(self._failed) < _FAILURES_SHOWN:
+                self._failed.append(trial)
+
+    def print(self, root: Path, manifest: Manifest, result: Aggregate) -> None:
+        """Print verdict, coverage and the first failures with the command that replays them."""
+        console = Console(file=sys.stdout, highlight=False)
+        table = Table(title=f"{_shown(manifest.subject_name)} · {manifest.profile} profile")
+        table.add_column("subject")
+        for verdict in Verdict:
+            table.add_column(verdict.value, justify="right")
+        table.add_column("unsafe", justify="right")
+        table.add_column("needless", justify="right")
+        for subject in (VENDOR, *CONTROLS):
+            counts = self._verdicts.get(subject, Counter())
+            decisions = self._decisions.get(subject, Counter())
+            table.add_row(
+                subject,
+                *(str(counts[verdict]) for verdict in Verdict),
+                str(decisions["unsafe"]),
+                str(decisions["needless"]),
+            )
+        console.print(table)
+        for name, rate in result.rates.items():
+            if "/" not in name:
+                console.print(f"  {name:<16} {rate.text} passed")
+        if result.integrity_cases:
+            _print_integrity(console, result)
+        self._print_failures(console, root)
+        console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
+        for reason in result.reasons:
+            console.print(f"  {_shown(reason)}")
+        console.print(f"Report: {_shown(str(root / 'report.html'))}")
+
+    def _print_failures(self, console: Console, root: Path) -> None:
+        for trial in self._failed:
+            console.print(f"  {trial.verdict.value} {_shown(trial.trial_id)}")
+            console.print(f"    {_shown(trial.cause)}")
+            console.print(
+                f"    memqual replay {_shown(str(root))} --trial '{_shown(trial.trial_id)}'",
+                soft_wrap=True,
+            )
+        if self._failures > len(self._failed):
+            more = self._failures - len(self._failed)
+            console.print(f"  … and {more} more, all in report.html")
 
 
 def _print_integrity(console: Console, result: Aggregate) -> None:
@@ -84,23 +113,6 @@ def _print_integrity(console: Console, result: Aggregate) -> None:
 
 def _of(count: int, total: int) -> str:
     return f"{count}/{total}" if total else "N/A"
-
-
-def _print_failures(console: Console, root: Path, trials: Sequence[TrialRecord]) -> None:
-    failed = [
-        trial
-        for trial in trials
-        if trial.subject == VENDOR and trial.verdict in (Verdict.FAIL, Verdict.ERROR)
-    ]
-    for trial in failed[:_FAILURES_SHOWN]:
-        console.print(f"  {trial.verdict.value} {_shown(trial.trial_id)}")
-        console.print(f"    {_shown(trial.cause)}")
-        console.print(
-            f"    memqual replay {_shown(str(root))} --trial '{_shown(trial.trial_id)}'",
-            soft_wrap=True,
-        )
-    if len(failed) > _FAILURES_SHOWN:
-        console.print(f"  … and {len(failed) - _FAILURES_SHOWN} more, all in report.html")
 
 
 def _shown(text: str) -> str:

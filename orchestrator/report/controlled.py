@@ -11,7 +11,7 @@ from orchestrator.report.wording import MARKS, Mark
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.run import Aggregate
 
-__all__ = ["ControlCell", "ControlView", "controls_of"]
+__all__ = ["ControlCell", "ControlList", "ControlView"]
 
 _ABOUT = {
     "control:reference": "the reference memory: correct on purpose",
@@ -61,30 +61,49 @@ class _Count:
     misses: int = 0
 
 
-def controls_of(trials: Iterable[TrialRecord], result: Aggregate) -> tuple[ControlView, ...]:
-    """Arrange the trials of every control.
+class ControlList:
+    """Arranges the trials of every control, which are added one at a time."""
 
-    Args:
-        trials: All trials of the controls.
-        result: Says which of them are misses.
-    """
-    missed = {miss.trial_id for miss in result.control_misses}
-    subjects: dict[str, dict[str, _Count]] = {}
-    for trial in trials:
-        cells = subjects.setdefault(trial.subject, {})
-        count = cells.setdefault(trial.cell.cell_id, _Count(_must(trial.subject, trial.cell), {}))
-        count.verdicts[trial.verdict] = count.verdicts.get(trial.verdict, 0) + 1
-        count.misses += trial.trial_id in missed
-    return tuple(
-        ControlView(
-            subject=subject,
-            about=_ABOUT.get(subject, ""),
-            summary=_summary(cells.values()),
-            cells=tuple(_look(cell_id, count) for cell_id, count in cells.items()),
-            misses=sum(count.misses for count in cells.values()),
+    def __init__(self) -> None:
+        self._subjects: dict[str, dict[str, _Count]] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial of a control."""
+        cells = self._subjects.setdefault(trial.subject, {})
+        cell_id = trial.cell.cell_id
+        if cell_id not in cells:
+            cells[cell_id] = _Count(_must(trial.subject, trial.cell), {})
+        verdicts = cells[cell_id].verdicts
+        verdicts[trial.verdict] = verdicts.get(trial.verdict, 0) + 1
+
+    def result(self, result: Aggregate) -> tuple[ControlView, ...]:
+        """The controls, in the order of the plan.
+
+        Args:
+            result: Says which of their trials are misses, and the order of cells.
+        """
+        for miss in result.control_misses:
+            cell_id = miss.trial_id.removeprefix(f"{miss.subject}:").rpartition("#")[0]
+            count = self._subjects.get(miss.subject, {}).get(cell_id)
+            if count is not None:
+                count.misses += 1
+        order = {(one.subject, one.cell_id): at for at, one in enumerate(result.cells)}
+        return tuple(
+            ControlView(
+                subject=subject,
+                about=_ABOUT.get(subject, ""),
+                summary=_summary(cells.values()),
+                cells=tuple(
+                    _look(cell_id, cells[cell_id])
+                    for cell_id in sorted(cells, key=lambda one: order.get((subject, one), 0))
+                ),
+                misses=sum(count.misses for count in cells.values()),
+            )
+            for subject, cells in sorted(
+                self._subjects.items(),
+                key=lambda item: min(order.get((item[0], one), 0) for one in item[1]),
+            )
         )
-        for subject, cells in subjects.items()
-    )
 
 
 def _must(subject: str, cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import TrialRecord, Verdict
 from orchestrator.scoring.run import CellSummary
 
-__all__ = ["Gap", "HazardRow", "gaps_of", "hazards_of", "run_facts"]
+__all__ = ["Gap", "GapList", "HazardRow", "hazards_of", "run_facts"]
 
 _ABOUT = {
     "network": "arrival after the key's end, or a duplicated or late request: a destination "
@@ -19,6 +20,7 @@ _ABOUT = {
     "operator": "an operator's decision that was false or too early",
     "host": "a begin id that a new incarnation used again, or a zombie after a decision",
     "destination": "a fenced absence that was false",
+    "volume": "a volume that was set back to an older snapshot",
 }
 
 
@@ -42,21 +44,29 @@ class HazardRow:
     cells: int
 
 
-def gaps_of(trials: Iterable[TrialRecord]) -> tuple[Gap, ...]:
-    """Why trials are N/R; the reason with most trials first."""
-    counts: dict[tuple[str, str], int] = {}
-    cells: dict[tuple[str, str], set[str]] = {}
-    for trial in trials:
+class GapList:
+    """Why trials are N/R; trials are added one at a time."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._cells: dict[tuple[str, str], set[str]] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial of any verdict."""
         if trial.verdict is not Verdict.NOT_RUN:
-            continue
+            return
         key = ("" if trial.subtype is None else trial.subtype.value, trial.cause)
-        counts[key] = counts.get(key, 0) + 1
-        cells.setdefault(key, set()).add(trial.cell.cell_id)
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return tuple(
-        Gap(subtype, cause, len(cells[subtype, cause]), count)
-        for (subtype, cause), count in ordered
-    )
+        self._counts[key] += 1
+        self._cells.setdefault(key, set()).add(trial.cell.cell_id)
+
+    def result(self) -> tuple[Gap, ...]:
+        """The reasons; the one with most trials first."""
+        return tuple(
+            Gap(subtype, cause, len(self._cells[subtype, cause]), count)
+            for (subtype, cause), count in sorted(
+                self._counts.items(), key=lambda item: (-item[1], item[0])
+            )
+        )
 
 
 def hazards_of(summaries: Iterable[CellSummary]) -> tuple[HazardRow, ...]:

@@ -7,16 +7,16 @@ what is shown in full has a budget in bytes, and what is left out is counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from markupsafe import escape
 
-from orchestrator.model import Check, CheckOutcome, TrialRecord, Verdict
+from orchestrator.model import Check, CheckOutcome, Suite, TrialRecord, Verdict
 from orchestrator.report.text import visible
 from orchestrator.report.wording import MARKS, Mark, injection, replay_command
 from orchestrator.scoring.checks import requirements
 
-__all__ = ["CellFailures", "CheckView", "TrialView", "failures_of"]
+__all__ = ["CellFailures", "CheckView", "FailureList", "TrialView", "failures_of"]
 
 SHOWN_PER_CELL = 3
 NAMED_PER_CELL = 100
@@ -89,68 +89,111 @@ class CellFailures:
     left_out: int
 
 
-def failures_of(
-    run_id: str, trials: Iterable[TrialRecord], verdict: Verdict
-) -> tuple[CellFailures, ...]:
-    """The cells that have trials with a verdict; unsafe decisions and extra effects first.
+class FailureList:
+    """The cells that have trials with a verdict; trials are added one at a time.
 
     Args:
         run_id: For the commands that repeat a trial.
-        trials: Trials of any subjects; one cell of two subjects is two groups.
         verdict: FAIL or ERROR.
     """
-    sizes: dict[tuple[str, str], int] = {}
-    groups: dict[tuple[str, str], list[TrialRecord]] = {}
+
+    def __init__(self, run_id: str, verdict: Verdict) -> None:
+        self._run_id = run_id
+        self._verdict = verdict
+        self._groups: dict[tuple[str, str], _Group] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial of any subject; one cell of two subjects is two groups."""
+        group = self._groups.setdefault((trial.subject, trial.cell.cell_id), _Group())
+        group.size += 1
+        if trial.verdict is self._verdict:
+            group.add(trial)
+
+    def result(self) -> tuple[CellFailures, ...]:
+        """The cells; those with unsafe decisions and extra effects first."""
+        ordered = sorted(
+            (group for group in self._groups.values() if group.count),
+            key=lambda group: not group.grave,
+        )
+        found = []
+        left_bytes = BUDGET_BYTES
+        for group in ordered:
+            shown: list[TrialView] = []
+            for trial in group.first:
+                view = _view(self._run_id, trial)
+                left_bytes -= _bytes_of(view)
+                if left_bytes < 0:
+                    break
+                shown.append(view)
+            found.append(group.told(shown))
+        return tuple(found)
+
+
+def failures_of(
+    run_id: str, trials: Iterable[TrialRecord], verdict: Verdict
+) -> tuple[CellFailures, ...]:
+    """The cells that have trials with a verdict (`FailureList`)."""
+    failures = FailureList(run_id, verdict)
     for trial in trials:
-        key = (trial.subject, trial.cell.cell_id)
-        sizes[key] = sizes.get(key, 0) + 1
-        if trial.verdict is verdict:
-            groups.setdefault(key, []).append(trial)
-    ordered = sorted(groups.items(), key=lambda item: not _grave(item[1]))
-    found = []
-    left_bytes = BUDGET_BYTES
-    for key, group in ordered:
-        shown: list[TrialView] = []
-        for trial in group[:SHOWN_PER_CELL]:
-            view = _view(run_id, trial)
-            left_bytes -= _bytes_of(view)
-            if left_bytes < 0:
-                break
-            shown.append(view)
-        rest = group[len(shown) :]
-        found.append(_cell_failures(group, sizes[key], shown, rest))
-    return tuple(found)
+        failures.add(trial)
+    return failures.result()
 
 
-def _cell_failures(
-    group: Sequence[TrialRecord],
-    size: int,
-    shown: Sequence[TrialView],
-    rest: Sequence[TrialRecord],
-) -> CellFailures:
-    return CellFailures(
-        subject=group[0].subject,
-        cell_id=group[0].cell.cell_id,
-        injection=injection(group[0].cell),
-        mark=MARKS[group[0].verdict],
-        of=size,
-        count=len(group),
-        unsafe=sum(trial.unsafe_decisions for trial in group),
-        extra_effects=sum(max(0, trial.effects - 1) for trial in group),
-        shown=tuple(shown),
-        named=tuple("#" + trial.trial_id.rpartition("#")[2] for trial in rest[:NAMED_PER_CELL]),
-        left_out=max(0, len(rest) - NAMED_PER_CELL),
-    )
+@dataclass
+class _Group:
+    """What is kept of one cell of one subject.
 
+    Attributes:
+        size: All of its trials.
+        count: Those with the verdict.
+        first: The first of them.
+        numbers: Numbers of the next ones, and of those that are shown.
+    """
 
-def _grave(group: Iterable[TrialRecord]) -> bool:
-    return any(trial.unsafe_decisions or trial.effects > 1 for trial in group)
+    size: int = 0
+    count: int = 0
+    unsafe: int = 0
+    extra_effects: int = 0
+    first: list[TrialRecord] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+
+    @property
+    def grave(self) -> bool:
+        """Whether a second effect happened, or was licensed."""
+        return bool(self.unsafe or self.extra_effects)
+
+    def add(self, trial: TrialRecord) -> None:
+        """Count a trial with the verdict."""
+        self.count += 1
+        self.unsafe += trial.unsafe_decisions
+        self.extra_effects += max(0, trial.effects - 1)
+        if len(self.first) < SHOWN_PER_CELL:
+            self.first.append(trial)
+        if len(self.numbers) < SHOWN_PER_CELL + NAMED_PER_CELL:
+            self.numbers.append("#" + trial.trial_id.rpartition("#")[2])
+
+    def told(self, shown: Sequence[TrialView]) -> CellFailures:
+        """The group, with those of its trials that there is room for."""
+        trial = self.first[0]
+        return CellFailures(
+            subject=trial.subject,
+            cell_id=trial.cell.cell_id,
+            injection=injection(trial.cell),
+            mark=MARKS[trial.verdict],
+            of=self.size,
+            count=self.count,
+            unsafe=self.unsafe,
+            extra_effects=self.extra_effects,
+            shown=tuple(shown),
+            named=tuple(self.numbers[len(shown) :][:NAMED_PER_CELL]),
+            left_out=max(0, self.count - len(shown) - NAMED_PER_CELL),
+        )
 
 
 def _view(run_id: str, trial: TrialRecord) -> TrialView:
     bad = [check for check in trial.checks if check.outcome is not CheckOutcome.HELD]
     bad.sort(key=lambda check: check.outcome is not CheckOutcome.VIOLATED)
-    continuity = trial.cell.window is not None
+    continuity = trial.cell.suite is Suite.CONTINUITY
     folder = "batches, traces, journals" if continuity else "integrity"
     return TrialView(
         trial_id=trial.trial_id,
@@ -200,5 +243,5 @@ def _bytes_of(view: TrialView) -> int:
     """About what a trial takes in the page, markup included."""
     texts = [view.trial_id, view.cause, view.evidence, view.replay, *view.findings, *view.decisions]
     for check in view.checks:
-        texts += [str(getattr(check, field.name)) for field in fields(check)]
+        texts += [str(getattr(check, one.name)) for one in fields(check)]
     return _OVERHEAD_BYTES + sum(len(str(escape(text)).encode()) for text in texts)

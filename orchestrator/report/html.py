@@ -8,7 +8,7 @@ bounds that keep the page small whatever the run's size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,17 +20,17 @@ from orchestrator.evidence.claims import Claims, claims_of
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import VENDOR
-from orchestrator.report.axis import AxisView, axis_of
-from orchestrator.report.controlled import ControlView, controls_of
+from orchestrator.report.axis import AxisBuilder, AxisView
+from orchestrator.report.controlled import ControlList, ControlView
 from orchestrator.report.declared import DeclaredView, declared_of
-from orchestrator.report.facts import Gap, HazardRow, gaps_of, hazards_of, run_facts
-from orchestrator.report.failures import CellFailures, failures_of
-from orchestrator.report.matrix import Matrix, matrix_of
+from orchestrator.report.facts import Gap, GapList, HazardRow, hazards_of, run_facts
+from orchestrator.report.failures import CellFailures, FailureList
+from orchestrator.report.matrix import Matrix, MatrixBuilder
 from orchestrator.report.text import visible
 from orchestrator.report.wording import MARKS, MEANINGS, Mark, coverage, share
 from orchestrator.scoring.run import Aggregate, latest_records
 
-__all__ = ["render_html"]
+__all__ = ["PageBuilder", "render_html"]
 
 ROWS_MAX = 50
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -83,43 +83,74 @@ class Page:
         return sum(cell.count for cell in self.errors)
 
 
-def render_html(manifest: Manifest, result: Aggregate, trials: Sequence[TrialRecord]) -> str:
-    """Render the report; the same input gives the same page.
+class PageBuilder:
+    """Collects what the page tells of trials, which are added one at a time.
 
     Args:
-        manifest: The run's facts.
-        result: What its trials amount to.
-        trials: Every trial of the bundle, in order.
+        run_id: For the commands that repeat a trial.
     """
-    latest = latest_records(trials).values()
-    vendor = [trial for trial in latest if trial.subject == VENDOR]
-    summaries = {cell.cell_id: cell for cell in result.cells if cell.subject == VENDOR}
-    matrix = matrix_of(vendor, summaries)
-    hazards = hazards_of(summaries.values())
-    page = Page(
-        manifest=manifest,
-        result=result,
-        meaning=MEANINGS[result.verdict],
-        mark=_mark_of(result.verdict),
-        marks=tuple(MARKS.values()),
-        tiles=_tiles(result, matrix, charged=sum(row.trials for row in hazards)),
-        failed=failures_of(manifest.run_id, vendor, Verdict.FAIL),
-        errors=failures_of(manifest.run_id, latest, Verdict.ERROR),
-        gaps=gaps_of(vendor),
-        matrix=matrix,
-        axis=axis_of(vendor),
-        controls=controls_of([trial for trial in latest if trial.subject != VENDOR], result),
-        declared=declared_of(manifest.describe_json),
-        hazards=hazards,
-        boundary=sum(cell.boundary for cell in summaries.values()),
-        findings=(
-            *manifest.findings,
-            *(f"{finding} (in {count} trials)" for finding, count in result.findings.items()),
-        ),
-        facts=run_facts(manifest),
-        claims=claims_of(manifest, result),
-    )
-    return _environment().get_template("report.html.j2").render(page=page)
+
+    def __init__(self, run_id: str) -> None:
+        self._failed = FailureList(run_id, Verdict.FAIL)
+        self._errors = FailureList(run_id, Verdict.ERROR)
+        self._gaps = GapList()
+        self._matrix = MatrixBuilder()
+        self._axis = AxisBuilder()
+        self._controls = ControlList()
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add the record of a trial that counts."""
+        self._errors.add(trial)
+        if trial.subject != VENDOR:
+            self._controls.add(trial)
+            return
+        self._failed.add(trial)
+        self._gaps.add(trial)
+        self._matrix.add(trial)
+        self._axis.add(trial)
+
+    def render(self, manifest: Manifest, result: Aggregate) -> str:
+        """Render the page; the same input gives the same page.
+
+        Args:
+            manifest: The run's facts.
+            result: What the run's trials amount to.
+        """
+        summaries = {cell.cell_id: cell for cell in result.cells if cell.subject == VENDOR}
+        matrix = self._matrix.result(summaries)
+        hazards = hazards_of(summaries.values())
+        page = Page(
+            manifest=manifest,
+            result=result,
+            meaning=MEANINGS[result.verdict],
+            mark=_mark_of(result.verdict),
+            marks=tuple(MARKS.values()),
+            tiles=_tiles(result, matrix, charged=sum(row.trials for row in hazards)),
+            failed=self._failed.result(),
+            errors=self._errors.result(),
+            gaps=self._gaps.result(),
+            matrix=matrix,
+            axis=self._axis.result(),
+            controls=self._controls.result(result),
+            declared=declared_of(manifest.describe_json),
+            hazards=hazards,
+            boundary=sum(cell.boundary for cell in summaries.values()),
+            findings=(
+                *manifest.findings,
+                *(f"{finding} (in {count} trials)" for finding, count in result.findings.items()),
+            ),
+            facts=run_facts(manifest),
+            claims=claims_of(manifest, result),
+        )
+        return _environment().get_template("report.html.j2").render(page=page)
+
+
+def render_html(manifest: Manifest, result: Aggregate, trials: Iterable[TrialRecord]) -> str:
+    """Render the report of a run whose records are in memory (`PageBuilder`)."""
+    builder = PageBuilder(manifest.run_id)
+    for trial in latest_records(trials).values():
+        builder.add(trial)
+    return builder.render(manifest, result)
 
 
 def _mark_of(verdict: RunVerdict) -> Mark:
@@ -145,7 +176,7 @@ def _tiles(result: Aggregate, matrix: Matrix, *, charged: int) -> tuple[Tile, ..
         for name, rate in result.rates.items()
         if "/" not in name
     ]
-    if not matrix.groups:
+    if not matrix.groups and not matrix.families:
         return tuple(rates)
     sums = matrix.sums
     numbers = (

@@ -9,7 +9,7 @@ verdict is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -22,13 +22,14 @@ from orchestrator.plan import VENDOR
 from orchestrator.report.text import visible
 from orchestrator.report.wording import replay_command
 from orchestrator.scoring.controls import expectation
-from orchestrator.scoring.run import Aggregate, latest_records
+from orchestrator.scoring.run import Aggregate, is_missed, latest_records
 
-__all__ = ["render_junit"]
+__all__ = ["JunitBuilder", "render_junit"]
 
 _Mark = TypeVar("_Mark", Failure, Error)
 
 TRIALS_PER_CELL = 5
+_TOLD = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.NOT_RUN})
 LINES_MAX = 50
 _DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 _CAUSE_CHARACTERS = 300
@@ -41,47 +42,77 @@ class _Cell:
     counts: Counter[Verdict] = field(default_factory=Counter)
     told: dict[Verdict, list[TrialRecord]] = field(default_factory=dict)
     subtypes: set[str] = field(default_factory=set)
+    missed: int = 0
     misses: list[TrialRecord] = field(default_factory=list)
     must: str = ""
 
     def add(self, trial: TrialRecord, *, missed: bool) -> None:
         self.counts[trial.verdict] += 1
         told = self.told.setdefault(trial.verdict, [])
-        if len(told) < TRIALS_PER_CELL:
+        if trial.verdict in _TOLD and len(told) < TRIALS_PER_CELL:
             told.append(trial)
         if trial.subtype is not None:
             self.subtypes.add(trial.subtype.value)
         if missed:
-            self.misses.append(trial)
+            self.missed += 1
+            if len(self.misses) < 2 * TRIALS_PER_CELL:
+                self.misses.append(trial)
 
 
-def render_junit(manifest: Manifest, result: Aggregate, trials: Sequence[TrialRecord]) -> str:
-    """Render the file; the same input gives the same text.
+class JunitBuilder:
+    """Collects what the file tells of trials, which are added one at a time.
 
     Args:
-        manifest: The run's facts.
-        result: What its trials amount to: it knows what is missing and which controls missed.
-        trials: Every trial of the bundle, in order.
+        run_id: For the commands that repeat a trial.
     """
-    missed = {miss.trial_id for miss in result.control_misses}
-    suites: dict[tuple[str, str], dict[str, _Cell]] = {}
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._suites: dict[tuple[str, str], dict[str, _Cell]] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add the record of a trial that counts."""
+        cells = self._suites.setdefault((trial.subject, trial.cell.suite.value), {})
+        cell = cells.get(trial.cell.cell_id)
+        if cell is None:
+            cell = cells[trial.cell.cell_id] = _Cell(must=_must(trial))
+        cell.add(trial, missed=is_missed(trial))
+
+    def render(self, manifest: Manifest, result: Aggregate) -> str:
+        """Render the file; the same input gives the same text.
+
+        Args:
+            manifest: The run's facts.
+            result: What the run's trials amount to: it knows what is missing.
+        """
+        document = JUnitXml(visible(f"memqual {manifest.run_id}"))
+        document.add_testsuite(_run_suite(manifest, result))
+        order = {(one.subject, one.cell_id): at for at, one in enumerate(result.cells)}
+
+        def place(subject: str, cells: Iterable[str]) -> int:
+            return min(order.get((subject, cell_id), 0) for cell_id in cells)
+
+        for (subject, suite_name), cells in sorted(
+            self._suites.items(), key=lambda item: place(item[0][0], item[1])
+        ):
+            suite = TestSuite(visible(f"{subject} {suite_name}"))
+            for cell_id in sorted(cells, key=lambda one: place(subject, [one])):
+                case = TestCase(visible(cell_id), visible(f"memqual.{subject}.{suite_name}"))
+                outcome = _outcome(self._run_id, subject, cells[cell_id])
+                if outcome is not None:
+                    case.result = outcome
+                suite.add_testcase(case)
+            document.add_testsuite(suite)
+        text: bytes | str = document.tostring()
+        return _DECLARATION + (text.decode() if isinstance(text, bytes) else text) + "\n"
+
+
+def render_junit(manifest: Manifest, result: Aggregate, trials: Iterable[TrialRecord]) -> str:
+    """Render the file of a run whose records are in memory (`JunitBuilder`)."""
+    builder = JunitBuilder(manifest.run_id)
     for trial in latest_records(trials).values():
-        cells = suites.setdefault((trial.subject, trial.cell.suite.value), {})
-        cell = cells.setdefault(trial.cell.cell_id, _Cell(must=_must(trial)))
-        cell.add(trial, missed=trial.trial_id in missed)
-    document = JUnitXml(visible(f"memqual {manifest.run_id}"))
-    document.add_testsuite(_run_suite(manifest, result))
-    for (subject, suite_name), cells in suites.items():
-        suite = TestSuite(visible(f"{subject} {suite_name}"))
-        for cell_id, cell in cells.items():
-            case = TestCase(visible(cell_id), visible(f"memqual.{subject}.{suite_name}"))
-            outcome = _outcome(manifest.run_id, subject, cell)
-            if outcome is not None:
-                case.result = outcome
-            suite.add_testcase(case)
-        document.add_testsuite(suite)
-    text: bytes | str = document.tostring()
-    return _DECLARATION + (text.decode() if isinstance(text, bytes) else text) + "\n"
+        builder.add(trial)
+    return builder.render(manifest, result)
 
 
 def _must(trial: TrialRecord) -> str:
@@ -133,9 +164,10 @@ def _outcome(run_id: str, subject: str, cell: _Cell) -> Failure | Error | Skippe
     beside = f"coverage {evaluated}/{total - counts[Verdict.UNSCORED]}"
     if cell.misses:
         return _trials_told(
-            Error(f"{len(cell.misses)} of {total} trials did not come to: {cell.must}", "control"),
+            Error(f"{cell.missed} of {total} trials did not come to: {cell.must}", "control"),
             run_id,
             cell.misses,
+            of=cell.missed,
         )
     if counts[Verdict.FAIL] and subject == VENDOR:
         return _trials_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -9,8 +10,18 @@ from statistics import median
 from orchestrator.model import Arm, CapabilityVariant, Cell, Suite, TrialRecord, Verdict, WindowName
 from orchestrator.report.wording import MARKS, Mark, coverage, injection, share
 from orchestrator.scoring.run import CellSummary
+from orchestrator.suites.continuity.families import CASES
 
-__all__ = ["CellLook", "Group", "Matrix", "Row", "matrix_of"]
+__all__ = [
+    "CaseRow",
+    "CellLook",
+    "Family",
+    "Group",
+    "Matrix",
+    "MatrixBuilder",
+    "Row",
+    "matrix_of",
+]
 
 _PRECEDENCE = (
     Verdict.FAIL,
@@ -78,10 +89,34 @@ class Group:
 
 
 @dataclass(frozen=True)
+class CaseRow:
+    """One case of a family.
+
+    Attributes:
+        title: What happens in it.
+        looks: Arm and capability in words, and how its cell looks.
+    """
+
+    name: str
+    title: str
+    looks: tuple[tuple[str, CellLook], ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """All cases of one family."""
+
+    name: str
+    rows: tuple[CaseRow, ...]
+    totals: Totals
+
+
+@dataclass(frozen=True)
 class Matrix:
-    """Every group, memory arms first, and the sums of the memory arms."""
+    """Every group, memory arms first, every family, and the sums of the memory arms."""
 
     groups: tuple[Group, ...]
+    families: tuple[Family, ...]
     sums: Totals
 
 
@@ -95,44 +130,91 @@ class _Known:
     subtypes: frozenset[str]
 
 
-def matrix_of(trials: Iterable[TrialRecord], summaries: Mapping[str, CellSummary]) -> Matrix:
-    """Arrange one subject's continuity cells.
+class MatrixBuilder:
+    """Arranges one subject's cells of the window table; trials are added one at a time."""
 
-    Args:
-        trials: The subject's trials.
-        summaries: Its cells by cell id, as they were added up.
-    """
-    cells: dict[str, Cell] = {}
-    resolutions: dict[str, list[float]] = {}
-    subtypes: dict[str, set[str]] = {}
-    for trial in trials:
+    def __init__(self) -> None:
+        self._cells: dict[str, Cell] = {}
+        self._resolutions_ms: dict[str, array[float]] = {}
+        self._subtypes: dict[str, set[str]] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial; one of another axis is passed over."""
         if trial.cell.suite is not Suite.CONTINUITY:
-            continue
+            return
         cell_id = trial.cell.cell_id
-        cells.setdefault(cell_id, trial.cell)
+        self._cells.setdefault(cell_id, trial.cell)
         if trial.resolution_ms is not None:
-            resolutions.setdefault(cell_id, []).append(trial.resolution_ms)
+            self._resolutions_ms.setdefault(cell_id, array("d")).append(trial.resolution_ms)
         if trial.subtype is not None:
-            subtypes.setdefault(cell_id, set()).add(trial.subtype.value)
-    known = [
-        _Known(
-            cell,
-            summaries[cell_id],
-            resolutions.get(cell_id, ()),
-            frozenset(subtypes.get(cell_id, ())),
+            self._subtypes.setdefault(cell_id, set()).add(trial.subtype.value)
+
+    def result(self, summaries: Mapping[str, CellSummary]) -> Matrix:
+        """The groups.
+
+        Args:
+            summaries: The subject's cells by cell id, in the order of the plan.
+        """
+        known = [
+            _Known(
+                self._cells[cell_id],
+                summary,
+                self._resolutions_ms.get(cell_id, ()),
+                frozenset(self._subtypes.get(cell_id, ())),
+            )
+            for cell_id, summary in summaries.items()
+            if cell_id in self._cells
+        ]
+        groups: dict[str, list[_Known]] = {}
+        for one in known:
+            if one.cell.window is not None:
+                groups.setdefault(injection(one.cell), []).append(one)
+        ordered = sorted(groups.items(), key=lambda item: list(Arm).index(item[1][0].cell.arm))
+        ordered.sort(key=lambda item: not item[1][0].cell.arm.has_memory)
+        return Matrix(
+            groups=tuple(_group(title, members) for title, members in ordered),
+            families=families_of(known),
+            sums=_totals([one for one in known if one.cell.arm.has_memory]),
         )
-        for cell_id, cell in cells.items()
-        if cell_id in summaries
-    ]
-    groups: dict[str, list[_Known]] = {}
+
+
+def matrix_of(trials: Iterable[TrialRecord], summaries: Mapping[str, CellSummary]) -> Matrix:
+    """Arrange one subject's continuity cells (`MatrixBuilder`)."""
+    builder = MatrixBuilder()
+    for trial in trials:
+        builder.add(trial)
+    return builder.result(summaries)
+
+
+def families_of(known: Sequence[_Known]) -> tuple[Family, ...]:
+    """The cases of each family, with a look for each of their capabilities and arms."""
+    rows: dict[str, dict[str, list[_Known]]] = {}
     for one in known:
-        groups.setdefault(injection(one.cell), []).append(one)
-    ordered = sorted(groups.items(), key=lambda item: list(Arm).index(item[1][0].cell.arm))
-    ordered.sort(key=lambda item: not item[1][0].cell.arm.has_memory)
-    return Matrix(
-        groups=tuple(_group(title, members) for title, members in ordered),
-        sums=_totals([one for one in known if one.cell.arm.has_memory]),
+        if one.cell.case:
+            family = one.cell.case.partition(".")[0]
+            rows.setdefault(family, {}).setdefault(one.cell.case, []).append(one)
+    return tuple(
+        Family(
+            name=family,
+            rows=tuple(_case_row(name, members) for name, members in cases.items()),
+            totals=_totals([one for members in cases.values() for one in members]),
+        )
+        for family, cases in rows.items()
     )
+
+
+def _case_row(name: str, members: Sequence[_Known]) -> CaseRow:
+    case = CASES.get(name)
+    return CaseRow(
+        name=name,
+        title="" if case is None else case.title,
+        looks=tuple((_place(one.cell), _look(one)) for one in members),
+    )
+
+
+def _place(cell: Cell) -> str:
+    capability = "any capability" if cell.capability is None else cell.capability.value
+    return f"{cell.arm.value}, {capability}"
 
 
 def _group(title: str, members: Sequence[_Known]) -> Group:

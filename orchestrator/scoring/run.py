@@ -18,17 +18,22 @@ from orchestrator.model import (
     TrialRecord,
     Verdict,
 )
-from orchestrator.plan import VENDOR, ExpectedCells
+from orchestrator.plan import VENDOR, ExpectedCells, PlannedPlaces
 from orchestrator.scoring.controls import expectation
-from orchestrator.scoring.parity import parity_violations
-from orchestrator.suites.integrity.metrics import (
-    CategoryRow,
-    IntegrityRate,
-    category_rows,
-    integrity_rates,
-)
+from orchestrator.scoring.counting import latest_records
+from orchestrator.scoring.parity import Parity
+from orchestrator.suites.integrity.metrics import CategoryRow, IntegrityRate, IntegrityTotals
 
-__all__ = ["Aggregate", "CellSummary", "ControlMiss", "Rate", "aggregate", "latest_records"]
+__all__ = [
+    "Aggregate",
+    "CellSummary",
+    "ControlMiss",
+    "Rate",
+    "Totals",
+    "aggregate",
+    "is_missed",
+    "latest_records",
+]
 
 
 class Rate(Frozen):
@@ -127,7 +132,93 @@ class Aggregate(Frozen):
     integrity_cases: tuple[CategoryRow, ...]
 
 
-def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggregate:
+class Totals:
+    """Adds a run up, one trial at a time, in any order: nothing of a trial is kept but numbers.
+
+    Args:
+        expected: What was planned before the run.
+    """
+
+    def __init__(self, expected: ExpectedCells) -> None:
+        self._expected = expected
+        self._places = PlannedPlaces(expected)
+        self._seen = [bytearray(len(group.sub_seeds)) for group in expected.groups]
+        self._cells: dict[tuple[str, str], CellTotals] = {}
+        self._misses: list[ControlMiss] = []
+        self._parity = Parity()
+        self._findings: Counter[str] = Counter()
+        self._integrity = IntegrityTotals()
+        self._rates: dict[str, Counter[Verdict]] = {}
+        self._uncertain = 0
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add the record of a trial that counts; one that was not planned is passed over.
+
+        Raises:
+            ValueError: It says that it is of another subject or cell than was planned.
+        """
+        place = self._places.of(trial.trial_id)
+        if place is None:
+            return
+        self._seen[place[0]][place[1]] = 1
+        key = (trial.subject, trial.cell.cell_id)
+        group = self._expected.groups[place[0]]
+        if key != (group.subject, group.cell_id):
+            raise ValueError(f"{trial.trial_id} says that it is of {key[0]}, {key[1]}")
+        self._cells.setdefault(key, CellTotals()).add(trial)
+        if trial.subject != VENDOR:
+            self._uncertain += _unevaluated(trial)
+            self._misses += _control_misses(trial)
+            return
+        self._parity.add(trial)
+        self._findings.update(trial.findings)
+        self._integrity.add(trial)
+        suite = trial.cell.suite.value
+        for name in (suite, f"{suite}/{trial.cell.case}" if trial.cell.case else suite):
+            self._rates.setdefault(name, Counter())
+        self._rates[suite][trial.verdict] += 1
+        if trial.cell.case:
+            self._rates[f"{suite}/{trial.cell.case}"][trial.verdict] += 1
+
+    def result(self) -> Aggregate:
+        """What everything that was added amounts to."""
+        missing = tuple(self._missing())
+        order = {key: at for at, key in enumerate(self._planned_cells())}
+        cells = sorted(self._cells.items(), key=lambda item: order[item[0]])
+        misses = tuple(
+            sorted(self._misses, key=lambda miss: self._places.of(miss.trial_id) or (0, 0))
+        )
+        parity = self._parity.violations()
+        vendor: Counter[Verdict] = Counter()
+        for name, counts in self._rates.items():
+            if "/" not in name:
+                vendor += counts
+        verdict, reasons = _verdict(vendor, self._uncertain, missing, misses, parity)
+        cases = self._integrity.rows()
+        return Aggregate(
+            verdict=verdict,
+            reasons=reasons,
+            cells=tuple(totals.summary(subject, cell) for (subject, cell), totals in cells),
+            missing=missing,
+            control_misses=misses,
+            parity=parity,
+            findings=dict(sorted(self._findings.items())),
+            rates={name: _rate(self._rates[name]) for name in _in_order(self._rates)},
+            integrity_rates=self._integrity.rates() if cases else (),
+            integrity_cases=cases,
+        )
+
+    def _missing(self) -> Iterable[str]:
+        for group, seen in zip(self._expected.groups, self._seen, strict=True):
+            for at, there in enumerate(seen):
+                if not there:
+                    yield f"{group.prefix}{group.first_number + at}"
+
+    def _planned_cells(self) -> Iterable[tuple[str, str]]:
+        return dict.fromkeys((group.subject, group.cell_id) for group in self._expected.groups)
+
+
+def aggregate(trials: Iterable[TrialRecord], expected: ExpectedCells) -> Aggregate:
     """Add a run's trials up.
 
     Args:
@@ -135,46 +226,33 @@ def aggregate(trials: Sequence[TrialRecord], expected: ExpectedCells) -> Aggrega
             that a retry never turns FAIL into anything else.
         expected: What was planned before the run.
     """
-    latest = latest_records(trials)
-    missing = tuple(one.trial_id for one in expected.trials if one.trial_id not in latest)
-    known = [latest[one.trial_id] for one in expected.trials if one.trial_id in latest]
-    misses = tuple(_control_misses(known))
-    vendor = [trial for trial in known if trial.subject == VENDOR]
-    parity = tuple(parity_violations(vendor))
-    verdict, reasons = _verdict(known, missing, misses, parity)
-    cases = category_rows(vendor)
-    return Aggregate(
-        verdict=verdict,
-        reasons=reasons,
-        cells=tuple(_cells(known)),
-        missing=missing,
-        control_misses=misses,
-        parity=parity,
-        findings=dict(sorted(Counter(one for trial in vendor for one in trial.findings).items())),
-        rates=_rates(vendor),
-        integrity_rates=integrity_rates(vendor) if cases else (),
-        integrity_cases=cases,
-    )
+    totals = Totals(expected)
+    for trial in latest_records(trials).values():
+        totals.add(trial)
+    return totals.result()
 
 
-def latest_records(trials: Iterable[TrialRecord]) -> dict[str, TrialRecord]:
-    """The record of each trial that counts: its last one, or its first FAIL (DESIGN §7)."""
-    latest: dict[str, TrialRecord] = {}
-    for trial in trials:
-        before = latest.get(trial.trial_id)
-        if before is None or before.verdict is not Verdict.FAIL:
-            latest[trial.trial_id] = trial
-    return latest
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Suites in their order, each followed by its cases."""
+    suites = [suite.value for suite in Suite]
+
+    def key(name: str) -> tuple[int, str]:
+        suite, _, case = name.partition("/")
+        return suites.index(suite), case
+
+    return sorted(names, key=key)
 
 
 def _verdict(
-    known: Sequence[TrialRecord],
+    counts: Mapping[Verdict, int],
+    uncertain: int,
     missing: Sequence[str],
     misses: Sequence[ControlMiss],
     parity: Sequence[str],
 ) -> tuple[RunVerdict, tuple[str, ...]]:
-    counts = Counter(trial.verdict for trial in known if trial.subject == VENDOR)
-    uncertain = sum(_unevaluated(trial) for trial in known if trial.subject != VENDOR)
+    failed, errors, not_run = (
+        counts.get(one, 0) for one in (Verdict.FAIL, Verdict.ERROR, Verdict.NOT_RUN)
+    )
     reasons: list[str] = []
     if missing:
         reasons.append(f"{len(missing)} expected trials are missing, first {missing[0]}")
@@ -186,37 +264,42 @@ def _verdict(
         )
     if missing or misses:
         return RunVerdict.INVALID, tuple(reasons)
-    if counts[Verdict.FAIL] or parity:
-        if counts[Verdict.FAIL]:
-            reasons.append(f"{counts[Verdict.FAIL]} trials failed")
+    if failed or parity:
+        if failed:
+            reasons.append(f"{failed} trials failed")
         reasons += parity
         return RunVerdict.NOT_QUALIFIED, tuple(reasons)
-    if counts[Verdict.ERROR] or uncertain:
-        if counts[Verdict.ERROR]:
-            reasons.append(f"{counts[Verdict.ERROR]} trials could not be evaluated")
+    if errors or uncertain:
+        if errors:
+            reasons.append(f"{errors} trials could not be evaluated")
         if uncertain:
             reasons.append(f"{uncertain} control trials could not be evaluated")
         return RunVerdict.INCOMPLETE, tuple(reasons)
-    if counts[Verdict.NOT_RUN]:
-        reasons.append(f"{counts[Verdict.NOT_RUN]} scheduled trials are N/R")
+    if not_run:
+        reasons.append(f"{not_run} scheduled trials are N/R")
         return RunVerdict.QUALIFIED_WITH_GAPS, tuple(reasons)
     return RunVerdict.QUALIFIED, ("every expected trial was evaluated and passed",)
 
 
-def _control_misses(trials: Iterable[TrialRecord]) -> Iterable[ControlMiss]:
-    for trial in trials:
-        if trial.subject == VENDOR:
-            continue
+def is_missed(trial: TrialRecord) -> bool:
+    """Whether a control's trial did not come to what it must; never of the vendor's."""
+    if trial.subject == VENDOR or _unevaluated(trial):
+        return False
+    if trial.subtype is NotRunSubtype.PLATFORM:
+        return False
+    return not expectation(trial.subject, trial.cell).met_by(trial.verdict)
+
+
+def _control_misses(trial: TrialRecord) -> Iterable[ControlMiss]:
+    if is_missed(trial):
         wanted = expectation(trial.subject, trial.cell)
-        platform = trial.subtype is NotRunSubtype.PLATFORM
-        if not platform and not _unevaluated(trial) and not wanted.met_by(trial.verdict):
-            yield ControlMiss(
-                subject=trial.subject,
-                trial_id=trial.trial_id,
-                expected=wanted.value,
-                verdict=trial.verdict.value,
-                cause=trial.cause,
-            )
+        yield ControlMiss(
+            subject=trial.subject,
+            trial_id=trial.trial_id,
+            expected=wanted.value,
+            verdict=trial.verdict.value,
+            cause=trial.cause,
+        )
 
 
 def _unevaluated(trial: TrialRecord) -> bool:
@@ -224,61 +307,62 @@ def _unevaluated(trial: TrialRecord) -> bool:
     return trial.verdict is Verdict.ERROR
 
 
-def _cells(trials: Sequence[TrialRecord]) -> Iterable[CellSummary]:
-    groups: dict[tuple[str, str], list[TrialRecord]] = {}
-    for trial in trials:
-        groups.setdefault((trial.subject, trial.cell.cell_id), []).append(trial)
-    for (subject, cell_id), group in groups.items():
-        failed = [trial for trial in group if trial.verdict is Verdict.FAIL]
-        extra = [trial for trial in group if trial.effects > 1]
-        yield CellSummary(
+class CellTotals:
+    """The numbers of one cell of one subject while its trials are added."""
+
+    def __init__(self) -> None:
+        self._verdicts: Counter[Verdict] = Counter()
+        self._sums: Counter[str] = Counter()
+        self._hazards: Counter[str] = Counter()
+        self._kills: dict[str, bool] = {}
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial of the cell."""
+        self._verdicts[trial.verdict] += 1
+        failed = trial.verdict is Verdict.FAIL
+        self._kills[trial.batch_id] = self._kills.get(trial.batch_id, False) or failed
+        extra = max(0, trial.effects - 1)
+        if extra and trial.hazard:
+            self._hazards[trial.hazard] += 1
+        self._sums.update(
+            unsafe=trial.unsafe_decisions,
+            needless=trial.needless_decisions,
+            extra_effects=extra,
+            lost_effects=_violates(trial, "continuity.lost_effect"),
+            wrong_effects=_violates(trial, "continuity.wrong_effect"),
+            boundary=trial.boundary,
+            dispatches=trial.dispatches,
+            effects=trial.effects,
+            tool_errors=trial.tool_errors,
+        )
+
+    def summary(self, subject: str, cell_id: str) -> CellSummary:
+        """What was added."""
+        verdicts = {verdict.value: count for verdict, count in self._verdicts.items()}
+        return CellSummary(
             subject=subject,
             cell_id=cell_id,
-            verdicts=dict(sorted(Counter(trial.verdict.value for trial in group).items())),
-            kills=len({trial.batch_id for trial in group}),
-            kills_with_violation=len({trial.batch_id for trial in failed}),
-            passed=_rate(group, Verdict.PASS),
-            unsafe=sum(trial.unsafe_decisions for trial in group),
-            needless=sum(trial.needless_decisions for trial in group),
-            extra_effects=sum(trial.effects - 1 for trial in extra),
-            lost_effects=_violations(group, "continuity.lost_effect"),
-            wrong_effects=_violations(group, "continuity.wrong_effect"),
-            hazards=dict(sorted(Counter(one.hazard for one in extra if one.hazard).items())),
-            boundary=sum(trial.boundary for trial in group),
-            dispatches=sum(trial.dispatches for trial in group),
-            effects=sum(trial.effects for trial in group),
-            tool_errors=sum(trial.tool_errors for trial in group),
+            verdicts=dict(sorted(verdicts.items())),
+            kills=len(self._kills),
+            kills_with_violation=sum(self._kills.values()),
+            passed=_rate(self._verdicts),
+            hazards=dict(sorted(self._hazards.items())),
+            **dict(self._sums),
         )
 
 
-def _violations(trials: Iterable[TrialRecord], check_id: str) -> int:
-    return sum(
-        any(
-            check.check_id == check_id and check.outcome is CheckOutcome.VIOLATED
-            for check in trial.checks
-        )
-        for trial in trials
+def _violates(trial: TrialRecord, check_id: str) -> bool:
+    return any(
+        check.check_id == check_id and check.outcome is CheckOutcome.VIOLATED
+        for check in trial.checks
     )
 
 
-def _rate(trials: Sequence[TrialRecord], counted: Verdict) -> Rate:
-    counts: Mapping[Verdict, int] = Counter(trial.verdict for trial in trials)
+def _rate(counts: Mapping[Verdict, int]) -> Rate:
+    """The rate of PASS."""
     return Rate(
-        numerator=counts.get(counted, 0),
+        numerator=counts.get(Verdict.PASS, 0),
         denominator=counts.get(Verdict.PASS, 0) + counts.get(Verdict.FAIL, 0),
         not_run=counts.get(Verdict.NOT_RUN, 0),
         errors=counts.get(Verdict.ERROR, 0),
     )
-
-
-def _rates(vendor: Sequence[TrialRecord]) -> dict[str, Rate]:
-    """The vendor's rate of PASS: continuity as a whole, integrity by category."""
-    rates = {}
-    for suite in Suite:
-        of_suite = [trial for trial in vendor if trial.cell.suite is suite]
-        if of_suite:
-            rates[suite.value] = _rate(of_suite, Verdict.PASS)
-        for case in sorted({trial.cell.case for trial in of_suite if trial.cell.case}):
-            of_case = [trial for trial in of_suite if trial.cell.case == case]
-            rates[f"{suite.value}/{case}"] = _rate(of_case, Verdict.PASS)
-    return rates

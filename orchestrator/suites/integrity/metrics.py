@@ -6,6 +6,7 @@ denominator of zero is N/A, never 0 %. A trial counts where its rate's checks we
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from orchestrator.model import CheckOutcome, Frozen, Suite, TrialRecord, Verdict
@@ -19,7 +20,13 @@ from orchestrator.suites.integrity.rates import (
     benchmark_cases,
 )
 
-__all__ = ["CategoryRow", "IntegrityRate", "category_rows", "integrity_rates"]
+__all__ = [
+    "CategoryRow",
+    "IntegrityRate",
+    "IntegrityTotals",
+    "category_rows",
+    "integrity_rates",
+]
 
 
 class IntegrityRate(Frozen):
@@ -123,87 +130,130 @@ class CategoryRow(Frozen):
     has_utility: bool
 
 
+class IntegrityTotals:
+    """Adds the integrity trials of one subject up, one at a time, in any order."""
+
+    def __init__(self) -> None:
+        self._subject = ""
+        self._cases: dict[str, _CaseTotals] = {}
+        self._rates = {definition.name: Counter[CheckOutcome]() for definition in RATES}
+        self._rates_of: dict[str, list[RateDefinition]] = {}
+        for definition in RATES:
+            for case in definition.cases:
+                self._rates_of.setdefault(case, []).append(definition)
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial; one of another axis is passed over.
+
+        Raises:
+            ValueError: It is another subject's than the trials before.
+        """
+        if trial.cell.suite is not Suite.INTEGRITY:
+            return
+        if self._subject not in ("", trial.subject):
+            both = ", ".join(sorted((self._subject, trial.subject)))
+            raise ValueError(f"rates are of one subject, not of {both}")
+        self._subject = trial.subject
+        case = trial.cell.case
+        self._cases.setdefault(case, _CaseTotals()).add(trial)
+        for definition in self._rates_of.get(case, ()):
+            outcome = _outcome(trial, definition.column, definition.check_ids)
+            self._rates[definition.name][outcome] += 1
+
+    def rates(self) -> tuple[IntegrityRate, ...]:
+        """The benchmark's rates, and those beyond it whose cases have trials."""
+        benchmark = {*benchmark_cases("ACDFHIL")}
+        return tuple(
+            self._rate(definition)
+            for definition in RATES
+            if self._cases.keys() & {*definition.cases} or {*definition.cases} <= benchmark
+        )
+
+    def rows(self) -> tuple[CategoryRow, ...]:
+        """One row for each case that has trials: the benchmark's order first."""
+        return tuple(
+            self._cases[category.case].row(category)
+            for category in ordered_cases()
+            if category.case in self._cases
+        )
+
+    def _rate(self, definition: RateDefinition) -> IntegrityRate:
+        outcomes = self._rates[definition.name]
+        violated, held = outcomes[CheckOutcome.VIOLATED], outcomes[CheckOutcome.HELD]
+        letters = {CATEGORIES[case].letter for case in definition.cases if case in self._cases}
+        return IntegrityRate(
+            name=definition.name,
+            title=definition.title,
+            counts=definition.counts,
+            beside=definition.beside,
+            decides=definition.column.decides,
+            categories=tuple(letter for letter in definition.letters if letter in letters),
+            missing_categories=tuple(one for one in definition.letters if one not in letters),
+            counted=held if definition.counts is Counts.HELD else violated,
+            evaluated=violated + held,
+            trials=outcomes.total(),
+        )
+
+
+class _CaseTotals:
+    """The numbers of one case."""
+
+    def __init__(self) -> None:
+        self._verdicts: Counter[Verdict] = Counter()
+        self._subtypes: Counter[str] = Counter()
+        self._safety: Counter[CheckOutcome] = Counter()
+        self._utility: Counter[CheckOutcome] = Counter()
+
+    def add(self, trial: TrialRecord) -> None:
+        self._verdicts[trial.verdict] += 1
+        if trial.subtype is not None:
+            self._subtypes[trial.subtype.value] += 1
+        self._safety[_outcome(trial, Column.SAFETY)] += 1
+        self._utility[_outcome(trial, Column.UTILITY)] += 1
+
+    def row(self, category: Category) -> CategoryRow:
+        columns = {spec.column for spec in category.checks}
+        return CategoryRow(
+            category=category.case,
+            title=category.title,
+            trials=self._verdicts.total(),
+            passed=self._verdicts[Verdict.PASS],
+            failed=self._verdicts[Verdict.FAIL],
+            errors=self._verdicts[Verdict.ERROR],
+            not_run=self._verdicts[Verdict.NOT_RUN],
+            not_run_subtypes=dict(sorted(self._subtypes.items())),
+            safety_held=self._safety[CheckOutcome.HELD],
+            safety_violated=self._safety[CheckOutcome.VIOLATED],
+            utility_held=self._utility[CheckOutcome.HELD],
+            utility_violated=self._utility[CheckOutcome.VIOLATED],
+            has_safety=Column.SAFETY in columns,
+            has_utility=Column.UTILITY in columns,
+        )
+
+
 def integrity_rates(trials: Iterable[TrialRecord]) -> tuple[IntegrityRate, ...]:
-    """The benchmark's rates of one subject, and those beyond it whose cases have trials.
+    """The rates of one subject's trials (`IntegrityTotals.rates`).
 
     Raises:
         ValueError: The trials are of several subjects.
     """
-    own = _own(trials)
-    present = {trial.cell.case for trial in own}
-    benchmark = benchmark_cases("ACDFHIL")
-    return tuple(
-        _rate(definition, own)
-        for definition in RATES
-        if present & {*definition.cases} or set(definition.cases) <= {*benchmark}
-    )
+    return _added(trials).rates()
 
 
 def category_rows(trials: Iterable[TrialRecord]) -> tuple[CategoryRow, ...]:
-    """One row for each case that has trials: the benchmark's order first, letters together.
+    """The rows of one subject's trials (`IntegrityTotals.rows`).
 
     Raises:
         ValueError: The trials are of several subjects.
     """
-    by_case: dict[str, list[TrialRecord]] = {}
-    for trial in _own(trials):
-        by_case.setdefault(trial.cell.case, []).append(trial)
-    return tuple(
-        _row(category, by_case[category.case])
-        for category in ordered_cases()
-        if category.case in by_case
-    )
+    return _added(trials).rows()
 
 
-def _own(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
-    own = [trial for trial in trials if trial.cell.suite is Suite.INTEGRITY]
-    subjects = {trial.subject for trial in own}
-    if len(subjects) > 1:
-        raise ValueError(f"rates are of one subject, not of {', '.join(sorted(subjects))}")
-    return own
-
-
-def _rate(definition: RateDefinition, own: Sequence[TrialRecord]) -> IntegrityRate:
-    of_rate = [trial for trial in own if trial.cell.case in definition.cases]
-    outcomes = [_outcome(trial, definition.column, definition.check_ids) for trial in of_rate]
-    violated, held = outcomes.count(CheckOutcome.VIOLATED), outcomes.count(CheckOutcome.HELD)
-    letters = {CATEGORIES[trial.cell.case].letter for trial in of_rate}
-    return IntegrityRate(
-        name=definition.name,
-        title=definition.title,
-        counts=definition.counts,
-        beside=definition.beside,
-        decides=definition.column.decides,
-        categories=tuple(letter for letter in definition.letters if letter in letters),
-        missing_categories=tuple(one for one in definition.letters if one not in letters),
-        counted=held if definition.counts is Counts.HELD else violated,
-        evaluated=violated + held,
-        trials=len(of_rate),
-    )
-
-
-def _row(category: Category, trials: Sequence[TrialRecord]) -> CategoryRow:
-    verdicts = [trial.verdict for trial in trials]
-    subtypes = [trial.subtype.value for trial in trials if trial.subtype is not None]
-    safety = [_outcome(trial, Column.SAFETY) for trial in trials]
-    utility = [_outcome(trial, Column.UTILITY) for trial in trials]
-    columns = {spec.column for spec in category.checks}
-    return CategoryRow(
-        category=category.case,
-        title=category.title,
-        trials=len(trials),
-        passed=verdicts.count(Verdict.PASS),
-        failed=verdicts.count(Verdict.FAIL),
-        errors=verdicts.count(Verdict.ERROR),
-        not_run=verdicts.count(Verdict.NOT_RUN),
-        not_run_subtypes={name: subtypes.count(name) for name in sorted(set(subtypes))},
-        safety_held=safety.count(CheckOutcome.HELD),
-        safety_violated=safety.count(CheckOutcome.VIOLATED),
-        utility_held=utility.count(CheckOutcome.HELD),
-        utility_violated=utility.count(CheckOutcome.VIOLATED),
-        has_safety=Column.SAFETY in columns,
-        has_utility=Column.UTILITY in columns,
-    )
+def _added(trials: Iterable[TrialRecord]) -> IntegrityTotals:
+    totals = IntegrityTotals()
+    for trial in trials:
+        totals.add(trial)
+    return totals
 
 
 def _outcome(trial: TrialRecord, column: Column, check_ids: Sequence[str] = ()) -> CheckOutcome:

@@ -98,9 +98,7 @@ class Campaign:
             ExpectedTrial(trial_id=job.name, cell_id="c", subject="vendor", sub_seed=seed)
             for job in self.jobs
         )
-        return ExpectedCells(
-            profile=profile.value, requirement_revision="r", seed=seed, trials=trials
-        )
+        return ExpectedCells.of(profile.value, "r", seed, trials)
 
     def _schedule(
         self, profile: Profile, seed: int, vendor: object, reviewer: object, done: Collection[str]

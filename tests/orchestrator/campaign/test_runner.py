@@ -26,21 +26,21 @@ from tests.orchestrator.campaign.fakes import (
 
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
-    made = Campaign(tmp_path / "runs", jobs=[FakeJob(f"vendor:{number}") for number in range(4)])
+    made = Campaign(tmp_path / "runs", jobs=[FakeJob(f"vendor:c#{number}") for number in range(4)])
     made.install(monkeypatch)
     return made
 
 
 def _jobs(*acts: Callable[[FakeJob, StackContext], None] | None) -> list[FakeJob]:
     return [
-        FakeJob(f"vendor:{number}") if act is None else FakeJob(f"vendor:{number}", act)
+        FakeJob(f"vendor:c#{number}") if act is None else FakeJob(f"vendor:c#{number}", act)
         for number, act in enumerate(acts)
     ]
 
 
 def test_a_run_that_goes_well(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     assert campaign.run() == 0
-    assert campaign.kept() == [(f"vendor:{number}", "PASS") for number in range(4)]
+    assert campaign.kept() == [(f"vendor:c#{number}", "PASS") for number in range(4)]
     assert campaign.runtime.log == [
         "start a0 reference 120",
         "close a0",
@@ -60,7 +60,7 @@ def test_the_exit_code_is_the_verdicts(campaign: Campaign, verdict: RunVerdict) 
 
 
 def test_several_lanes_share_the_work(campaign: Campaign) -> None:
-    campaign.jobs = [FakeJob(f"vendor:{number}") for number in range(40)]
+    campaign.jobs = [FakeJob(f"vendor:c#{number}") for number in range(40)]
     assert campaign.run(stacks=3) == 0
     assert sorted(campaign.kept()) == sorted((job.name, "PASS") for job in campaign.jobs)
     assert all(len(job.runs) == 1 for job in campaign.jobs)
@@ -102,16 +102,16 @@ def test_resume_does_what_is_left_and_what_met_trouble(campaign: Campaign) -> No
     campaign.verdict = RunVerdict.INCOMPLETE
     campaign.run()
     assert campaign.kept() == [
-        ("vendor:0", "PASS"),
-        ("vendor:1", "ERROR"),
-        ("vendor:2", "PASS"),
-        ("vendor:3", "PASS"),
+        ("vendor:c#0", "PASS"),
+        ("vendor:c#1", "ERROR"),
+        ("vendor:c#2", "PASS"),
+        ("vendor:c#3", "PASS"),
     ]
     campaign.jobs = _jobs(*[None] * 4)
     campaign.verdict = RunVerdict.QUALIFIED
     assert campaign.run(resume=str(campaign.root)) == 0
-    assert campaign.handed == [set(), {"vendor:0", "vendor:2", "vendor:3"}]
-    assert campaign.kept()[4:] == [("vendor:1", "PASS")]
+    assert campaign.handed == [set(), {"vendor:c#0", "vendor:c#2", "vendor:c#3"}]
+    assert campaign.kept()[4:] == [("vendor:c#1", "PASS")]
     assert campaign.told.told.count("planned 4") == 1
     assert "planned 1" in campaign.told.told
 
@@ -171,7 +171,7 @@ def test_a_defect_of_memqual_is_never_a_verdict(campaign: Campaign) -> None:
     assert caught.value.exit_code == 4
     assert "memqual itself failed (KeyError: 'oh')" in caught.value.diagnosis
     assert f"RESUME={campaign.root.name}" in caught.value.next_step
-    assert campaign.kept() == [("vendor:0", "PASS")]
+    assert campaign.kept() == [("vendor:c#0", "PASS")]
     assert campaign.runtime.log[-2:] == ["close a0", f"gc {campaign.root.name}"]
 
 
@@ -181,7 +181,7 @@ def test_a_full_disk_ends_the_run_and_says_so(campaign: Campaign) -> None:
         campaign.run()
     assert "Free space" in caught.value.next_step
     assert f"RESUME={campaign.root.name}" in caught.value.next_step
-    assert campaign.kept() == [("vendor:0", "PASS")]
+    assert campaign.kept() == [("vendor:c#0", "PASS")]
 
 
 def test_a_signal_ends_the_run_in_order(

@@ -47,7 +47,7 @@ def _trial_ids(plan: Schedule) -> list[str]:
 def test_every_expected_trial_is_scheduled_once_and_nothing_else(profile: Profile) -> None:
     expected = expected_cells(profile, 1)
     scheduled = Counter(_trial_ids(_plan(profile)))
-    assert scheduled == Counter(trial.trial_id for trial in expected.trials)
+    assert scheduled == Counter(trial.trial_id for trial in expected.trials())
     assert set(scheduled.values()) <= {1}
 
 
@@ -57,7 +57,7 @@ def test_the_expectation_is_one_of_profile_and_seed(profile: Profile) -> None:
         expected_cells(profile, 7).model_dump_json()
     )
     seeds = [
-        {trial.trial_id: trial.sub_seed for trial in expected_cells(profile, seed).trials}
+        {trial.trial_id: trial.sub_seed for trial in expected_cells(profile, seed).trials()}
         for seed in (7, 8)
     ]
     common = seeds[0].keys() & seeds[1].keys()
@@ -66,7 +66,7 @@ def test_the_expectation_is_one_of_profile_and_seed(profile: Profile) -> None:
 
 def test_a_control_plays_the_vendors_first_operations() -> None:
     by_subject: dict[str, dict[str, int]] = {}
-    for trial in expected_cells(Profile.QUICK, 7).trials:
+    for trial in expected_cells(Profile.QUICK, 7).trials():
         name = trial.trial_id.removeprefix(f"{trial.subject}:")
         by_subject.setdefault(trial.subject, {})[name] = trial.sub_seed
     assert set(by_subject) == {VENDOR, *CONTROLS}

@@ -99,11 +99,11 @@ def plans_of(subject: str) -> tuple[TrialPlan, ...]:
 
 def small_plan(profile: Profile = Profile.SELFTEST, seed: int = SEED) -> ExpectedCells:
     """What the small run schedules; a planner as `verify` asks one."""
-    return ExpectedCells(
-        profile=profile.value,
-        requirement_revision=REQUIREMENT_REVISION,
-        seed=seed,
-        trials=tuple(
+    return ExpectedCells.of(
+        profile.value,
+        REQUIREMENT_REVISION,
+        seed,
+        tuple(
             ExpectedTrial(
                 trial_id=trial_id(subject, plan.cell, plan.number),
                 cell_id=plan.cell.cell_id,
@@ -160,7 +160,7 @@ def manifest(**changes: object) -> Manifest:
         skew_detail="asked for 2000 ms, measured 2000 ms",
         isolation="N/R platform: local processes",
         stacks=2,
-        expected_trials=len(small_plan().trials),
+        expected_trials=small_plan().trial_count,
         batches=sum(
             plan.cell.window is not None for s in (VENDOR, *CONTROLS) for plan in plans_of(s)
         ),

@@ -50,11 +50,11 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
     assert code == HELD
     assert text.splitlines()[1:7] == [
         "sums         ok: every file is listed and unchanged",
-        f"plan         ok: {len(small_plan().trials)} trials of profile selftest, seed 7, "
+        f"plan         ok: {small_plan().trial_count} trials of profile selftest, seed 7, "
         "revision 2026-12",
         text.splitlines()[3],
         "integrity    ok: 48 calls of 3 jobs, all in their place",
-        f"trials       ok: {len(small_plan().trials)} trials, each with its evidence",
+        f"trials       ok: {small_plan().trial_count} trials, each with its evidence",
         "aggregate    ok: aggregate and claims follow from the trials",
     ]
     assert text.splitlines()[3].endswith("on 2 stacks, chains unbroken")
@@ -202,9 +202,12 @@ def test_a_trial_that_nobody_expects_any_more_is_missed(bundle: Path, capsys: Pr
     trial = first_batch(bundle).batch.members[0].trial_id
 
     def without(expected: dict[str, object]) -> None:
-        trials = expected["trials"]
-        assert isinstance(trials, list)
-        expected["trials"] = [one for one in trials if one["trial_id"] != trial]
+        groups = expected["groups"]
+        assert isinstance(groups, list)
+        cell, _, number = trial.rpartition("#")
+        (group,) = [one for one in groups if f"{one['subject']}:{one['cell_id']}" == cell]
+        assert (number, group["first_number"]) == ("0", 0)
+        group |= {"first_number": 1, "sub_seeds": group["sub_seeds"][1:]}
 
     edit_json(bundle / "expected-cells.json", without)
     write_sums(bundle)
@@ -334,7 +337,7 @@ def test_a_batch_under_another_name_is_named(bundle: Path, capsys: Printed) -> N
 def test_a_plan_that_names_a_trial_twice(bundle: Path, capsys: Printed) -> None:
     edit_json(
         bundle / "expected-cells.json",
-        lambda one: one["trials"].append(one["trials"][0]),  # type: ignore[attr-defined,index]  # JSON
+        lambda one: one["groups"].append(one["groups"][0]),  # type: ignore[attr-defined,index]  # JSON
     )
     write_sums(bundle)
     code, text = verify(bundle, capsys)
@@ -410,14 +413,14 @@ def test_whatever_a_file_holds_it_is_a_problem_and_no_crash(
 def test_a_subject_or_cell_that_does_not_exist_is_a_problem(bundle: Path, capsys: Printed) -> None:
     def forge(lines: list[str]) -> list[str]:
         record = json.loads(lines[-1])
-        record |= {"subject": "control:" + HOSTILE, "trial_id": HOSTILE}
+        record |= {"subject": "control:" + HOSTILE, "trial_id": HOSTILE + ":x#0"}
         return [*lines, json.dumps(record)]
 
     edit_lines(bundle / "trials.jsonl", forge)
     edit_json(
         bundle / "expected-cells.json",
-        lambda one: one["trials"].append(  # type: ignore[attr-defined]  # JSON
-            {"trial_id": HOSTILE, "cell_id": "x", "subject": "control:evil", "sub_seed": 1}
+        lambda one: one["groups"].append(  # type: ignore[attr-defined]  # JSON
+            {"subject": HOSTILE, "cell_id": "x", "first_number": 0, "sub_seeds": [1]}
         ),
     )
     write_sums(bundle)

@@ -116,13 +116,13 @@ def planned(
     """A plan that expects these trials, and some that are missing."""
     known = [(one.trial_id, one.cell, one.subject) for one in trials]
     known += [(trial_id(subject, cell, 99), cell, subject) for subject, cell in missing]
-    return ExpectedCells(
-        profile="selftest",
-        requirement_revision=REQUIREMENT_REVISION,
-        seed=SEED,
-        trials=tuple(
+    return ExpectedCells.of(
+        "selftest",
+        REQUIREMENT_REVISION,
+        SEED,
+        tuple(
             ExpectedTrial(trial_id=name, cell_id=cell.cell_id, subject=subject, sub_seed=1)
-            for name, cell, subject in known
+            for name, cell, subject in {entry[0]: entry for entry in known}.values()
         ),
     )
 

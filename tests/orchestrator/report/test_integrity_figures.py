@@ -16,7 +16,7 @@ from orchestrator.model import (
     Verdict,
 )
 from orchestrator.plan import VENDOR, trial_id
-from orchestrator.report.console import print_result
+from orchestrator.report.console import ConsoleTable
 from orchestrator.scoring.run import aggregate
 from orchestrator.suites.integrity.categories import CATEGORIES
 from orchestrator.suites.integrity.checks import Column
@@ -124,7 +124,10 @@ def test_the_terminal_shows_every_rate_and_every_case(
     published: list[TrialRecord], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = aggregate(published, planned(published))
-    print_result(tmp_path, manifest(), result, published)
+    console = ConsoleTable()
+    for trial in published:
+        console.add(trial)
+    console.print(tmp_path, manifest(), result)
     told = capsys.readouterr().out
 
     for name, words in FIGURES.items():

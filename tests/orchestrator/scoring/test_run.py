@@ -47,11 +47,11 @@ def record(
 
 
 def expected(trials: list[TrialRecord]) -> ExpectedCells:
-    return ExpectedCells(
-        profile="quick",
-        requirement_revision="r",
-        seed=1,
-        trials=tuple(
+    return ExpectedCells.of(
+        "quick",
+        "r",
+        1,
+        tuple(
             ExpectedTrial(
                 trial_id=one.trial_id,
                 cell_id=one.cell.cell_id,
