@@ -101,6 +101,7 @@ class Session:
             self._to("destination-audit")
         )
         self.observer_audit = observer_pb2_grpc.ObserverAuditServiceStub(self._to("observer-audit"))
+        self.observer = observer_pb2_grpc.ObserverServiceStub(self._to("observer"))
         self.memory = self._memory_stubs()
         self._hosts = [self._host("agent"), self._host("standby")]
 
@@ -141,10 +142,6 @@ class Session:
     def origin_of(self, target: str) -> origin_pb2_grpc.OriginServiceStub:
         """What a target tells of its own code, where it was started to tell."""
         return origin_pb2_grpc.OriginServiceStub(self._to(target))
-
-    def observer(self) -> observer_pb2_grpc.ObserverServiceStub:
-        """The observer as an emitter calls it; whoever it is must prove it itself."""
-        return observer_pb2_grpc.ObserverServiceStub(self._to("observer"))
 
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""

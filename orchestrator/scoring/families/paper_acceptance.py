@@ -1,4 +1,8 @@
-"""Judges of `families.paper_acceptance`: one document with its bytes, reached as published."""
+"""Judges of `families.paper_acceptance`: one document with its bytes, reached as published.
+
+The oracle and the journal judge the memory here as everywhere. What is added is about the product
+around it: where it falls short with every answer right, there is no verdict on the memory.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,14 @@ _SENDERS = _HOSTS | {"memory"}
 
 def _accepted(trial: CaseFacts) -> None:
     _ingestion(trial)
-    if not trial.proven:
-        return
     _path(trial)
     _document(trial)
+
+
+def _shown(trial: CaseFacts, check_id: str, wanted: str, seen: str) -> None:
+    """What a product with a correct memory shows; of a wrong memory the oracle has said so."""
+    if trial.proven and not any(one.violations for one in trial.judgements):
+        trial.find.rig(check_id, trial.case.requirement_id, seen == wanted, wanted, seen)
 
 
 def _path(trial: CaseFacts) -> None:
@@ -35,13 +43,7 @@ def _path(trial: CaseFacts) -> None:
     path = tuple(kind.lower() for kind, _ in groupby(kinds) if kind.lower() != "wait")
     wanted = PATHS[trial.case.name]
     trial.figure("decisions", ", ".join(path))
-    trial.find.that(
-        "continuity.paper_acceptance.path",
-        trial.case.requirement_id,
-        path == wanted,
-        ", ".join(wanted),
-        ", ".join(path) or "never asked",
-    )
+    _shown(trial, "rig.acceptance_path", ", ".join(wanted), ", ".join(path) or "never asked")
 
 
 def _document(trial: CaseFacts) -> None:
@@ -69,13 +71,7 @@ def _document(trial: CaseFacts) -> None:
         "completed": True,
         "known to the host": True,
     }
-    trial.find.that(
-        "continuity.paper_acceptance.document",
-        trial.case.requirement_id,
-        seen == wanted,
-        _told(wanted),
-        _told(seen),
-    )
+    _shown(trial, "rig.acceptance_document", _told(wanted), _told(seen))
 
 
 def _ingestion(trial: CaseFacts) -> None:

@@ -41,7 +41,7 @@ def strangers_are_refused(stage: Stage) -> None:
         )
         try:
             request = observer_pb2.EmitRequest(events=[event])
-            stage.context.session.observer().Emit(request, metadata=metadata)
+            stage.context.session.observer.Emit(request, metadata=metadata)
         except grpc.RpcError as error:
             answers[name] = error.code().name
         else:

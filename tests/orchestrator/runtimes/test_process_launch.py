@@ -10,11 +10,15 @@ from orchestrator.errors import VendorConfigError
 from orchestrator.runtimes.addresses import Address
 from orchestrator.runtimes.process_launch import make_launch
 from orchestrator.runtimes.process_service import Launch
+from orchestrator.runtimes.product import Product, Wheel, with_product
 from orchestrator.runtimes.topology import Attachment, ProcessSpec, ServiceSpec, Topology
 
 
 def _launch(
-    process: ProcessSpec | None, environment: dict[str, str], folders: dict[str, Path]
+    process: ProcessSpec | None,
+    environment: dict[str, str],
+    folders: dict[str, Path],
+    product: Product | None = None,
 ) -> Launch:
     one = ServiceSpec(
         name="one",
@@ -33,6 +37,7 @@ def _launch(
         work_folder=Path("work"),
         log=Path("one.log"),
         clock_folder=None,
+        product=product,
     )
 
 
@@ -95,3 +100,38 @@ def test_only_what_a_program_needs_is_passed_on(monkeypatch: pytest.MonkeyPatch)
 def test_an_image_alone_cannot_run_as_a_process() -> None:
     with pytest.raises(VendorConfigError, match="has no process"):
         _launch(None, {}, {})
+
+
+def _product(tmp_path: Path) -> Product:
+    wheel = Wheel("memqual-services", "0", "0" * 64)
+    return Product(wheel, tmp_path / "code", tmp_path / "libraries")
+
+
+def test_a_service_of_an_installed_product_knows_its_wheel_and_libraries_only(
+    tmp_path: Path,
+) -> None:
+    product = _product(tmp_path)
+    launch = _launch(ProcessSpec(module="services.agent"), {}, {}, product)
+    assert launch.arguments == (sys.executable, "-S", "-P", "-m", "services.agent")
+    assert launch.environment["PYTHONPATH"] == os.pathsep.join(
+        (str(tmp_path / "code"), str(tmp_path / "libraries"))
+    )
+
+
+@pytest.mark.parametrize("module", ["chaos.interposer", "services.vendors.atmem", "own.memory"])
+def test_the_testbed_and_vendors_run_as_ever_beside_an_installed_product(
+    module: str, tmp_path: Path
+) -> None:
+    installed = _launch(ProcessSpec(module=module), {}, {}, _product(tmp_path))
+    assert installed == _launch(ProcessSpec(module=module), {}, {})
+
+
+def test_a_container_has_the_wheel_in_place_of_its_images_code(tmp_path: Path) -> None:
+    agent = ServiceSpec("agent", "i", ProcessSpec("services.agent"), (Attachment("n"),))
+    (mount,) = with_product(agent, _product(tmp_path)).mounts
+    assert (mount.source, mount.target, mount.read_only) == (
+        str(tmp_path / "code"),
+        "/opt/memqual/app",
+        True,
+    )
+    assert with_product(agent, None) is agent
