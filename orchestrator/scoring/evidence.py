@@ -149,7 +149,7 @@ class BatchFacts:
             OracleError: The view cannot be judged.
         """
         return tuple(
-            judge_operation(self._views[operation], self._clock, self.declared)
+            judge_operation(self._views[operation], self.clock, self.declared)
             for operation in self.operations.get(workflow_id, ())
             if operation in self._views
         )
@@ -159,8 +159,25 @@ class BatchFacts:
         """The declaration, as far as the oracle depends on it."""
         return DeclaredMemory.from_describe(self.describe)
 
+    def views(self, workflow_id: str) -> tuple[OperationView, ...]:
+        """The view of each of the workflow's operations.
+
+        Raises:
+            OracleError: The trace does not hold what a view is made of.
+        """
+        return tuple(
+            self._views[operation]
+            for operation in self.operations.get(workflow_id, ())
+            if operation in self._views
+        )
+
     @cached_property
-    def _clock(self) -> ClockMap:
+    def clock(self) -> ClockMap:
+        """The memory's lease clock.
+
+        Raises:
+            OracleError: It was never read.
+        """
         return ClockMap.from_readings(readings_from_trace(self.trace, self.describe.lease_clock))
 
     @cached_property

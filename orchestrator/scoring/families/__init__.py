@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from orchestrator.scoring.families import clock, identity, network, paper_acceptance, receipts
+from orchestrator.scoring.families import (
+    clock,
+    concurrency,
+    identity,
+    network,
+    paper_acceptance,
+    receipts,
+)
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 
 __all__ = ["JUDGES", "CaseFacts", "Judge"]
@@ -18,6 +25,7 @@ __all__ = ["JUDGES", "CaseFacts", "Judge"]
 JUDGES: Mapping[str, Judge] = MappingProxyType(
     {
         **clock.JUDGES,
+        **concurrency.JUDGES,
         **identity.JUDGES,
         **receipts.JUDGES,
         **network.JUDGES,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from orchestrator.model import Cell
 from orchestrator.suites.continuity.families import (
     clock,
+    concurrency,
     identity,
     network,
     paper_acceptance,
@@ -33,7 +34,7 @@ __all__ = [
     "case_of_cell",
 ]
 
-_FAMILIES = (clock, identity, receipts, network, paper_acceptance)
+_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance)
 
 
 def _by_name() -> Mapping[str, FamilyCase]:

@@ -20,6 +20,7 @@ from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.plays import (
     clock,
+    concurrency,
     identity,
     network,
     paper_acceptance,
@@ -35,6 +36,7 @@ Play: TypeAlias = Callable[[Stage], None]
 PLAYS: Mapping[str, Play] = MappingProxyType(
     {
         **clock.PLAYS,
+        **concurrency.PLAYS,
         **identity.PLAYS,
         **receipts.PLAYS,
         **network.PLAYS,
