@@ -17,6 +17,7 @@ from orchestrator.scoring.families import (
     network,
     paper_acceptance,
     receipts,
+    telemetry,
 )
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 
@@ -30,5 +31,6 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **receipts.JUDGES,
         **network.JUDGES,
         **paper_acceptance.JUDGES,
+        **telemetry.JUDGES,
     }
 )

@@ -23,7 +23,7 @@ from orchestrator.model import (
 )
 from orchestrator.plan import TrialPlan
 from orchestrator.suites.continuity.covering import covering
-from orchestrator.suites.continuity.families import CASES, Weight
+from orchestrator.suites.continuity.families import CASES, Weight, case_of_cell
 from orchestrator.suites.continuity.table import TableCell, cell_table, needs_probe, rows_of
 
 __all__ = [
@@ -77,8 +77,9 @@ def case_of(cell: Cell) -> str:
     Cells that differ in telemetry alone (arm, observer, its faults) get the same operations, so
     that their histories can be compared (DESIGN §6, P5).
     """
-    if cell.case:
-        return cell.model_copy(update={"arm": Arm.MEMORY}).cell_id
+    case = case_of_cell(cell)
+    if case is not None:
+        return case.base_of(cell).cell_id
     jumped = cell.fault is FaultKind.CLOCK_JUMP
     fault = FaultKind.CLOCK_JUMP if jumped else FaultKind.KILL
     return cell.model_copy(update={"arm": Arm.MEMORY, "fault": fault}).cell_id

@@ -13,6 +13,7 @@ from orchestrator.suites.continuity.families import (
     network,
     paper_acceptance,
     receipts,
+    telemetry,
 )
 from orchestrator.suites.continuity.families.model import (
     Account,
@@ -34,7 +35,7 @@ __all__ = [
     "case_of_cell",
 ]
 
-_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance)
+_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance, telemetry)
 
 
 def _by_name() -> Mapping[str, FamilyCase]:

@@ -117,6 +117,8 @@ class FamilyCase(Frozen):
         stack: Kind of stack that it is played on.
         evidence_class: What kind of evidence its trials are.
         batches: Batches of each of its cells: how often it is repeated.
+        parity_group: Cases of one group differ in telemetry alone: they get the same operations,
+            and their histories must be equal (DESIGN §6, P5); empty for a case of its own.
         own_workload: Its workflows ask for other calls than `workload.arguments_of`; its judge
             says which.
     """
@@ -140,12 +142,19 @@ class FamilyCase(Frozen):
     stack: StackVariant = StackVariant.USUAL
     evidence_class: EvidenceClass = EvidenceClass.EXTERNAL_HARNESS
     batches: int = 1
+    parity_group: str = ""
     own_workload: bool = False
 
     @property
     def family(self) -> str:
         """The part of the name before the first dot."""
         return self.name.partition(".")[0]
+
+    def base_of(self, cell: Cell) -> Cell:
+        """What all cells share that differ from one of its cells in telemetry alone."""
+        if not self.parity_group:
+            return cell.model_copy(update={"arm": Arm.MEMORY})
+        return cell.model_copy(update={"arm": Arm.MEMORY, "case": self.parity_group})
 
     def cells(self) -> tuple[Cell, ...]:
         """Its cells, in order."""

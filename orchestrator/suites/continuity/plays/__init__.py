@@ -25,6 +25,7 @@ from orchestrator.suites.continuity.plays import (
     network,
     paper_acceptance,
     receipts,
+    telemetry,
 )
 from orchestrator.suites.continuity.stage import BatchResult, Stage
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -41,6 +42,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **receipts.PLAYS,
         **network.PLAYS,
         **paper_acceptance.PLAYS,
+        **telemetry.PLAYS,
     }
 )
 

@@ -38,7 +38,7 @@ from orchestrator.suites.continuity.rig import NotSettled
 from orchestrator.suites.continuity.stage import Stage
 from orchestrator.suites.continuity.workload import settings_of
 
-__all__ = ["PLAYS", "await_points", "disturb", "hold_points", "recover"]
+__all__ = ["PLAYS", "await_points", "disturb", "hold_points", "prove", "recover"]
 
 _HOLD_SECONDS = 20.0
 _LOOK_SECONDS = 0.1
@@ -135,7 +135,7 @@ def _meet_messages(stage: Stage) -> None:
     stage.do("settle", lambda: stage.settle("live"))
     _end_of_messages(stage, fault, disturbed)
     recover(stage)
-    _prove(stage, disturbed)
+    prove(stage, disturbed)
 
 
 def _apply_once(stage: Stage) -> None:
@@ -165,7 +165,7 @@ def _await_delayed(stage: Stage, fault: Messages, disturbed: Disturbed) -> None:
         time.sleep(max(left, 0.0))
 
 
-def _prove(stage: Stage, disturbed: Disturbed) -> None:
+def prove(stage: Stage, disturbed: Disturbed) -> None:
     """A message passes on the destination's edge, whatever the operations came to; the proof."""
     stage.do("canary_healed", lambda: stage.canary(_HEALED_CANARY))
     stage.keep(stage.do("receipt", disturbed.receipt))
@@ -185,7 +185,7 @@ def _query_after_death(stage: Stage) -> None:
     )
     _end_of_messages(stage, fault, disturbed)
     stage.do("wake", lambda: stage.wake_until_settled("healed"))
-    _prove(stage, disturbed)
+    prove(stage, disturbed)
 
 
 def _kill_host(stage: Stage) -> str:
@@ -233,7 +233,7 @@ def _cut(stage: Stage) -> None:
     stage.do("settle", lambda: _settle_patiently(stage))
     disturbed.lift()
     recover(stage)
-    _prove(stage, disturbed)
+    prove(stage, disturbed)
 
 
 def _fate(cut: Partition, held: RuleHold) -> MessageFate:
