@@ -38,6 +38,9 @@ DRIFT_MARK = "clock_drift"
 DRIFT_BEGAN = "began"
 """Kind, and first step, of the marks around a drift; whatever else its step is, it ends one."""
 
+DRIFT_STEP_NS = 500_000_000
+"""Longest time between two steps of a drift: by so much a clock may run ahead of its mean."""
+
 _NOW_METHOD = "/memqual.v1.VendorService/Now"
 
 
@@ -88,6 +91,11 @@ class ClockReading:
         """Greatest possible difference of lease clock and interposer clock."""
         return self.value_ns - self.asked_ns
 
+    @property
+    def peak_ns(self) -> int:
+        """The most that the clock can have shown until the answer was seen."""
+        return self.answered_ns + self.high_offset_ns
+
 
 @dataclass(frozen=True)
 class ClockSegment:
@@ -98,14 +106,20 @@ class ClockSegment:
         last_ns: Last interposer time at which it can hold.
         low_ns: Least offset.
         high_ns: Greatest offset.
-        falls: The clock drifts and loses time: it may be set back a little again and again.
+        peak_ns: The most that a clock showed which loses time by being set back a little again and
+            again; None for one that only goes forward here.
     """
 
     first_ns: int
     last_ns: int
     low_ns: int
     high_ns: int
-    falls: bool = False
+    peak_ns: int | None = None
+
+    @property
+    def highest_ns(self) -> int:
+        """The most that the clock can have shown in it."""
+        return self.last_ns + self.high_ns if self.peak_ns is None else self.peak_ns
 
 
 @dataclass(frozen=True)
@@ -179,12 +193,13 @@ def _last_ns(reading: ClockReading, after: ClockReading | None) -> int:
 
 def _drifting(before: ClockReading, after: ClockReading) -> ClockSegment:
     """The time between two readings in which the offset moves from one's to the other's."""
+    gains = after.low_offset_ns >= before.high_offset_ns
     return ClockSegment(
         first_ns=before.asked_ns + 1,
         last_ns=max(after.answered_ns - 1, before.asked_ns + 1),
         low_ns=min(before.low_offset_ns, after.low_offset_ns),
         high_ns=max(before.high_offset_ns, after.high_offset_ns),
-        falls=after.low_offset_ns < before.high_offset_ns,
+        peak_ns=None if gains else max(before.peak_ns, after.peak_ns) + DRIFT_STEP_NS,
     )
 
 

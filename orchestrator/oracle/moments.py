@@ -69,13 +69,12 @@ def moments(
         if by_clock:
             yield Moment(by_clock, place.segment)
         # A clock that loses time falls behind what it showed in the very same segment.
-        for earlier in clock.segments[: place.segment + current.falls]:
+        for earlier in clock.segments[: place.segment + (current.peak_ns is not None)]:
             by_mark = place.zone.within(
                 Instant.NOW, Instant.NEXT_POINT, current.low_ns + 1, earlier.high_ns - 1
             )
             by_mark = by_mark and by_mark.at_least(Instant.NOW, Instant.MARK, 0)
-            highest_ns = earlier.last_ns + earlier.high_ns
-            by_mark = by_mark and by_mark.at_most(Instant.NOW, Instant.ZERO, highest_ns)
+            by_mark = by_mark and by_mark.at_most(Instant.NOW, Instant.ZERO, earlier.highest_ns)
             if by_mark:
                 yield Moment(by_mark.assign(Instant.MARK, Instant.NOW, 0), place.segment, True)
 
