@@ -192,6 +192,13 @@ def _calls(
     ends += [None] * (len(trace_call.forwarded) - len(ends))
     for end in ends:
         answer = _answer(trace_call.method, end)
+        if (
+            end is not None
+            and answer == Refused(_RESOURCE_EXHAUSTED)
+            and _excused(first.monotonic_ns, end.monotonic_ns, outages)
+        ):
+            # A memory without room says so; what it did of the request, it does not say.
+            answer = Unanswered(_RESOURCE_EXHAUSTED)
         call = Call(
             call_id=call_id,
             sequence=(first if end is None else end).sequence,

@@ -25,6 +25,8 @@ from orchestrator.scoring.end_checks import check_end
 from orchestrator.scoring.evidence import BatchFacts
 from orchestrator.scoring.families import JUDGES, CaseFacts
 from orchestrator.scoring.fault_checks import check_fault
+from orchestrator.scoring.memory_ends import check_memory_lives
+from orchestrator.scoring.rolled_back import apart_from_rollback
 from orchestrator.suites.continuity.families import case_of_cell
 
 __all__ = ["score_trial"]
@@ -102,6 +104,8 @@ def _scored(
     """A memory arm's trial."""
     find = Finder()
     proven = _check_faults(find, facts, member)
+    check_memory_lives(find, facts)
+    judgements, rolled_back = apart_from_rollback(facts, member.cell, judgements)
     check_decisions(find, facts.declared, judgements, proven=proven)
     hazard = ""
     if proven:
@@ -122,7 +126,7 @@ def _scored(
             "needless_decisions": _count(judgements, Classification.NEEDLESS),
             "boundary": any(one.boundary for one in judgements),
             "hazard": hazard,
-            "findings": _findings(facts, judgements),
+            "findings": (*_findings(facts, judgements), *rolled_back),
             "figures": figures,
         }
     )

@@ -17,7 +17,8 @@ OUTAGE_MARK = "outage"
 def outages_from_marks(trace: Iterable[interposer_pb2.TraceRecord]) -> tuple[Outage, ...]:
     """Every death of the memory that was marked, in order.
 
-    A death without its `exited` mark was not seen to its end, and is no outage.
+    A death without its `exited` mark was not seen to its end, and is no outage. One that begins
+    twice began the first time: a disturbance that the death ended.
     """
     found: list[dict[str, int]] = []
     for record in trace:
@@ -27,7 +28,7 @@ def outages_from_marks(trace: Iterable[interposer_pb2.TraceRecord]) -> tuple[Out
         if mark.get("kind") != OUTAGE_MARK or mark.get("service") != "memory":
             continue
         step = str(mark.get("step", ""))
-        if step == "began":
+        if step == "began" and (not found or "exited" in found[-1]):
             found.append({})
         if found:
             found[-1].setdefault(step, record.monotonic_ns)

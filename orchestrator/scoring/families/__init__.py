@@ -17,6 +17,7 @@ from orchestrator.scoring.families import (
     network,
     paper_acceptance,
     receipts,
+    storage,
     telemetry,
 )
 from orchestrator.scoring.families.facts import CaseFacts, Judge
@@ -29,6 +30,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **concurrency.JUDGES,
         **identity.JUDGES,
         **receipts.JUDGES,
+        **storage.JUDGES,
         **network.JUDGES,
         **paper_acceptance.JUDGES,
         **telemetry.JUDGES,

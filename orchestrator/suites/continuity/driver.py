@@ -24,6 +24,7 @@ from orchestrator.errors import MemqualError
 from orchestrator.model import ExpiryMode, Fate, FaultKind
 from orchestrator.plan import Batch
 from orchestrator.suites.continuity.cells import needs_probe
+from orchestrator.suites.continuity.ending import prove_end
 from orchestrator.suites.continuity.expiry import NS
 from orchestrator.suites.continuity.killing import channels_of
 from orchestrator.suites.continuity.mishaps import error_of
@@ -182,5 +183,6 @@ def carry_out(context: StackContext, batch: Batch) -> BatchResult:
     # An injection that was cut may have killed the memory: that end may be its doing.
     cut = run.plan is not None and "memory" in run.plan.restart and not run.kill_receipts
     run.look_at_memory(being_killed=cut)
+    prove_end(run)
     run.tell_error()
     return run.result()

@@ -13,6 +13,7 @@ from orchestrator.suites.continuity.families import (
     network,
     paper_acceptance,
     receipts,
+    storage,
     telemetry,
 )
 from orchestrator.suites.continuity.families.model import (
@@ -35,7 +36,7 @@ __all__ = [
     "case_of_cell",
 ]
 
-_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance, telemetry)
+_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance, telemetry, storage)
 
 
 def _by_name() -> Mapping[str, FamilyCase]:

@@ -16,6 +16,7 @@ from chaos.errors import ChaosError
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import MemqualError
 from orchestrator.plan import Batch
+from orchestrator.suites.continuity.ending import prove_end
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.plays import (
@@ -25,6 +26,7 @@ from orchestrator.suites.continuity.plays import (
     network,
     paper_acceptance,
     receipts,
+    storage,
     telemetry,
 )
 from orchestrator.suites.continuity.stage import BatchResult, Stage
@@ -40,6 +42,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **concurrency.PLAYS,
         **identity.PLAYS,
         **receipts.PLAYS,
+        **storage.PLAYS,
         **network.PLAYS,
         **paper_acceptance.PLAYS,
         **telemetry.PLAYS,
@@ -68,5 +71,6 @@ def carry_out_case(
     if case.own_stack and not context.progress.spoiled:
         context.progress.spoiled = f"{case.name} leaves no stack for others"
     stage.look_at_memory(being_killed=stage.killing)
+    prove_end(stage)
     stage.tell_error()
     return stage.result()
