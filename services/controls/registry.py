@@ -9,6 +9,7 @@ from services.controls import (
     lifecycle_flaws,
     network_flaws,
     review_flaws,
+    telemetry_flaws,
 )
 from services.controls.continuity_flaws import (
     AlwaysConfirm,
@@ -100,4 +101,5 @@ FLAWS: Mapping[str, Flaw] = {
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
     **network_flaws.FLAWS,
+    **telemetry_flaws.FLAWS,
 }

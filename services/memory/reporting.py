@@ -29,6 +29,10 @@ class Reporter:
         """A receipt or a query's answer was recorded for this attempt of an operation."""
         self._emit(operation.binding, attempt, observer_pb2.EVENT_KIND_MEMORY_RECORDED)
 
+    def send(self, event: observer_pb2.TelemetryEvent) -> None:
+        """Hands an event over and returns at once."""
+        self._emitter.emit(event)
+
     def close(self) -> None:
         """Sends what it can within a second."""
         self._emitter.close()
@@ -36,7 +40,7 @@ class Reporter:
     def _emit(
         self, binding: OperationBinding, attempt: int, kind: observer_pb2.EventKind.ValueType
     ) -> None:
-        self._emitter.emit(
+        self.send(
             observer_pb2.TelemetryEvent(
                 event_id=uuid.uuid4().hex,
                 run_id=self._run_id,
