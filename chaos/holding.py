@@ -54,13 +54,13 @@ class HeldByRule:
         """The interposer keeps messages of the dead."""
         return False
 
-    def arm(self, window: Window, workflow_ids: Sequence[str]) -> None:
-        """Arms the window's rule for these workflows.
+    def arm(self, window: Window, workflow_ids: Sequence[str], skipped: int = 0) -> None:
+        """Arms the window's rule for these workflows; `skipped` as in `rule_for`.
 
         Raises:
             RuleRefused: its id is in use.
         """
-        self.client.arm(rule_for(window, workflow_ids, self.rule_id))
+        self.client.arm(rule_for(window, workflow_ids, self.rule_id, skipped))
 
     def await_held(self, count: int, timeout_seconds: float) -> tuple[str, ...]:
         """See `Hold`."""

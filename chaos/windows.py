@@ -144,13 +144,16 @@ def window(name: str) -> Window:
         raise ValueError(f"no window {name!r}; there are {sorted(_BY_NAME)}") from None
 
 
-def rule_for(window: Window, workflow_ids: Sequence[str], rule_id: str) -> pb.Rule:
+def rule_for(
+    window: Window, workflow_ids: Sequence[str], rule_id: str, skipped: int = 0
+) -> pb.Rule:
     """The rule that holds these workflows at a window, each once.
 
     Args:
         window: a window that is held by a rule.
         workflow_ids: 1..1,000 workflows.
         rule_id: 1..128 bytes.
+        skipped: how many messages of each workflow pass the window before one is held.
 
     Raises:
         ValueError: the window is held by the host's barrier, or the number of workflows is wrong.
@@ -169,4 +172,5 @@ def rule_for(window: Window, workflow_ids: Sequence[str], rule_id: str) -> pb.Ru
         action=pb.RULE_ACTION_HOLD,
         # A host that asks again after a release must get through.
         max_hits_per_workflow=1,
+        skip_hits_per_workflow=skipped,
     )

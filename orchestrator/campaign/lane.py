@@ -25,6 +25,7 @@ from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.storage import lacking_storage
 from orchestrator.session import Session
 from orchestrator.stacks import StackVariant
+from orchestrator.suites.continuity.paper.store import lacking_store
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["Lane", "LaneSettings", "declaration"]
@@ -214,7 +215,7 @@ class Lane:
             progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
-            unavailable=lacking_storage(stack.storage),
+            unavailable={**lacking_storage(stack.storage), **lacking_store(stack.spec)},
         )
 
     def _start(self, work: SubjectWork) -> None:

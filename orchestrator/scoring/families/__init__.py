@@ -16,6 +16,8 @@ from orchestrator.scoring.families import (
     identity,
     network,
     paper_acceptance,
+    paper_interrupted,
+    paper_parity,
     receipts,
     storage,
     telemetry,
@@ -33,6 +35,8 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **storage.JUDGES,
         **network.JUDGES,
         **paper_acceptance.JUDGES,
+        **paper_parity.JUDGES,
+        **paper_interrupted.JUDGES,
         **telemetry.JUDGES,
     }
 )

@@ -81,15 +81,19 @@ class Rig:
             raise ValueError(f"batch {self.batch.batch_id} has no window")
         return self.window
 
-    def arm(self) -> Hold:
-        """Arm the window: a rule of the interposer, or the active host's barrier."""
+    def arm(self, skipped: int = 0) -> Hold:
+        """Arm the window: a rule of the interposer, or the active host's barrier.
+
+        Args:
+            skipped: How many messages of each workflow pass a rule before one is held.
+        """
         window = self._window()
         if isinstance(window.hold, BarrierHold):
             barrier = HeldByBarrier(self.context.session.active.audit, window.hold.barrier)
             barrier.arm(self.workflow_ids)
             return barrier
         rule = HeldByRule(self.interposer, self.rule_id)
-        rule.arm(window, self.workflow_ids)
+        rule.arm(window, self.workflow_ids, skipped)
         return rule
 
     def disarm(self) -> None:
@@ -131,16 +135,20 @@ class Rig:
         answer = self.context.session.active.agent.Status(request)
         return sum(one.state != agent_pb2.WORKFLOW_STATE_RUNNING for one in answer.workflows)
 
-    def start(self) -> None:
-        """Start every workflow on the active host, side by side."""
+    def start(self, workflows: Sequence[agent_pb2.Workflow] | None = None) -> None:
+        """Start every workflow on the active host, side by side.
+
+        Args:
+            workflows: One for each member, in order; None: what `workload` gives.
+        """
         self.started = True
+        given = workflows or [
+            workflow_of(member, self.context.run_id) for member in self.batch.members
+        ]
         host = self.context.session.active.agent
         requests = [
-            agent_pb2.StartRequest(
-                workflow=workflow_of(member, self.context.run_id),
-                model_seed=model_seed(self.batch, self._life),
-            )
-            for member in self.batch.members
+            agent_pb2.StartRequest(workflow=workflow, model_seed=model_seed(self.batch, self._life))
+            for workflow in given
         ]
         with ThreadPoolExecutor(_CALLS_AT_ONCE) as pool:
             list(pool.map(host.Start, requests))

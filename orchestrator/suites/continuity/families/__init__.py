@@ -12,6 +12,8 @@ from orchestrator.suites.continuity.families import (
     identity,
     network,
     paper_acceptance,
+    paper_interrupted,
+    paper_parity,
     receipts,
     storage,
     telemetry,
@@ -36,7 +38,18 @@ __all__ = [
     "case_of_cell",
 ]
 
-_FAMILIES = (clock, concurrency, identity, receipts, network, paper_acceptance, telemetry, storage)
+_FAMILIES = (
+    clock,
+    concurrency,
+    identity,
+    receipts,
+    network,
+    paper_acceptance,
+    paper_parity,
+    paper_interrupted,
+    telemetry,
+    storage,
+)
 
 
 def _by_name() -> Mapping[str, FamilyCase]:

@@ -25,6 +25,8 @@ from orchestrator.suites.continuity.plays import (
     identity,
     network,
     paper_acceptance,
+    paper_interrupted,
+    paper_parity,
     receipts,
     storage,
     telemetry,
@@ -45,6 +47,8 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **storage.PLAYS,
         **network.PLAYS,
         **paper_acceptance.PLAYS,
+        **paper_parity.PLAYS,
+        **paper_interrupted.PLAYS,
         **telemetry.PLAYS,
     }
 )

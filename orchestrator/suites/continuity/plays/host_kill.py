@@ -14,7 +14,9 @@ from orchestrator.suites.continuity.stage import Stage
 __all__ = ["kill_host_at"]
 
 
-def kill_host_at(stage: Stage, window_name: str, start: Callable[[], None]) -> str:
+def kill_host_at(
+    stage: Stage, window_name: str, start: Callable[[], None], *, calls_before: int = 0
+) -> str:
     """Hold every workflow of the batch at a window, kill the host there, and keep the receipt.
 
     What was held is lost with its host.
@@ -23,6 +25,7 @@ def kill_host_at(stage: Stage, window_name: str, start: Callable[[], None]) -> s
         stage: The batch.
         window_name: Where.
         start: Starts the batch's workflows on the active host.
+        calls_before: Calls of each workflow that pass the window before one is held.
 
     Returns:
         The service that was killed; `Stage.take_over` wants to know.
@@ -31,7 +34,7 @@ def kill_host_at(stage: Stage, window_name: str, start: Callable[[], None]) -> s
         WindowMissed, ChaosError, StackError: A step did not show what it must.
     """
     point = stage.rig.window = window(window_name)
-    hold = stage.do("hold", stage.rig.arm)
+    hold = stage.do("hold", lambda: stage.rig.arm(calls_before))
     stage.do("start", start)
     stage.do("window", lambda: stage.rig.await_window(hold))
     stage.do("standby", stage.await_standby)

@@ -33,6 +33,7 @@ from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity.cells import PlannedCell, trials_of
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.job import ContinuityJob
+from orchestrator.suites.continuity.paper.store import lacking_store
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.vendors import VendorConfig
 
@@ -128,7 +129,8 @@ def ground(
     )
     variants = VariantStacks()
     try:
-        special = variants.spec(replace(spec, **changes), variant)  # type: ignore[arg-type]  # fields of the dataclass
+        spec = replace(spec, **changes)  # type: ignore[arg-type]  # fields of the dataclass
+        special = variants.spec(spec, variant)
         stack = (runtime or ProcessRuntime()).start(special)
     except BaseException:
         variants.close()
@@ -146,7 +148,7 @@ def ground(
             progress=StackProgress(),
             skew=stack.service("memory").clock_folder is not None,
             sink=cast(Sink, kept),
-            unavailable=lacking_storage(stack.storage),
+            unavailable={**lacking_storage(stack.storage), **lacking_store(spec)},
         )
         try:
             yield Ground(context, reviewer, kept)
