@@ -39,6 +39,8 @@ def _effect_unreported(stage: Stage) -> None:
 
 
 def _accept(stage: Stage, window_name: str) -> None:
+    # A host that an earlier batch killed may still be on its way up, and must tell, too.
+    stage.do("standby", stage.await_standby)
     stage.do("installed", lambda: stage.keep(_installed(stage)))
     stage.do("strangers", lambda: strangers_are_refused(stage))
     killed = kill_host_at(stage, window_name, lambda: _start(stage))
