@@ -13,6 +13,7 @@ RUNTIME ?=
 VENDOR ?=
 MEMORY_IMAGE ?=
 RESUME ?=
+RETAIL_STORE ?=
 BASE_IMAGE ?=
 TEST_ARGS ?=
 LOCK_FLAGS ?=
@@ -37,6 +38,7 @@ QUALIFY_FLAGS := --profile $(PROFILE) \
   $(if $(RUNTIME),--runtime $(RUNTIME)) \
   $(if $(VENDOR),--vendor $(VENDOR)) \
   $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE)) \
+  $(if $(RETAIL_STORE),--retail-store $(RETAIL_STORE)) \
   $(if $(RESUME),--resume $(RESUME))
 
 SEARCH_FLAGS := $(if $(SEED),--seed $(SEED)) \
@@ -60,7 +62,7 @@ $(STAMP): requirements/dev.lock requirements/pip.lock pyproject.toml
 	touch $(STAMP)
 
 .PHONY: qualify
-qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR=vendor.yaml MEMORY_IMAGE=name:tag RESUME=run BASE_IMAGE=
+qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR=vendor.yaml MEMORY_IMAGE=name:tag RETAIL_STORE=db.json RESUME=run BASE_IMAGE=
 	$(BIN)/memqual qualify $(QUALIFY_FLAGS)
 
 .PHONY: test

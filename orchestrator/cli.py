@@ -6,6 +6,7 @@ Exit codes are those of DESIGN §7; an error prints what is wrong and what to do
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -57,6 +58,7 @@ def _qualify(options: argparse.Namespace) -> int:
             runtime=options.runtime,
             vendor=options.vendor,
             memory_image=options.memory_image,
+            retail_store=options.retail_store,
             resume=options.resume,
             runs_folder=options.runs,
             base_image=options.base_image,
@@ -137,6 +139,12 @@ def _parser() -> argparse.ArgumentParser:
     qualify.add_argument("--runtime", choices=["auto", "docker", "process"], default="auto")
     qualify.add_argument("--vendor", type=Path, help="vendor.yaml of the memory")
     qualify.add_argument("--memory-image", help="name:tag of the memory's image")
+    qualify.add_argument(
+        "--retail-store",
+        type=Path,
+        default=os.environ.get("MEMQUAL_RETAIL_STORE") or None,
+        help="the benchmark's db.json, for the paper profile (default: MEMQUAL_RETAIL_STORE)",
+    )
     qualify.add_argument("--resume", help="id of a run that was cut")
     qualify.add_argument("--runs", type=Path, default=Path("runs"), help="where bundles are made")
     qualify.add_argument("--base-image", help="base of our images, in place of Debian packages")

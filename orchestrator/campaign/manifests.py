@@ -29,6 +29,8 @@ from orchestrator.evidence.rundir import RunDirectory
 from orchestrator.images import ImageRef
 from orchestrator.runtimes.base import ServiceHandle
 from orchestrator.suites.continuity.cells import REQUIREMENT_REVISION
+from orchestrator.suites.continuity.paper.cassette import TAU2_STORE_SHA256
+from orchestrator.suites.continuity.paper.planned import planned_study
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["examined_manifest", "keep_expected", "keep_manifest", "planned_manifest"]
@@ -37,7 +39,7 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _FILE = "manifest.json"
 _EXPECTED_FILE = "expected-cells.json"
 _PINNED = ("grpcio", "protobuf", "langgraph", "langgraph-checkpoint-sqlite", "libfaketime")
-_PLANNED_FIELDS = ("runtime", "subject_source", "vendor_json")
+_PLANNED_FIELDS = ("runtime", "subject_source", "vendor_json", "retail_store_digest", "study")
 _EXAMINED_FIELDS = ("images", "subject_name", "subject_version")
 _SUBJECT_IMAGE = "subject"
 
@@ -93,6 +95,9 @@ def planned_manifest(
         skew_detail="not examined",
         isolation="not examined",
         stacks=options.stacks,
+        # It was compared with this digest before anything began.
+        retail_store_digest="" if options.retail_store is None else TAU2_STORE_SHA256,
+        study=planned_study(options.profile, options.seed),
         expected_trials=expected_trials,
         batches=batches,
         started_unix_ns=time.time_ns(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from orchestrator.model import Profile, TrialRecord
 from orchestrator.plan import VENDOR
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.select import select_runtime
+from orchestrator.suites.continuity.paper.store import checked_store
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.vendors import VendorConfig
 
@@ -91,10 +93,28 @@ def divergences(before: dict[str, TrialRecord], again: Sequence[TrialRecord]) ->
     return found
 
 
+def _store_of(manifest: Manifest) -> Path | None:
+    """The run's retail store, which no bundle holds.
+
+    Raises:
+        UsageError: This machine's environment names none, or another.
+    """
+    if not manifest.retail_store_digest:
+        return None
+    named = os.environ.get("MEMQUAL_RETAIL_STORE")
+    if not named:
+        raise UsageError(
+            "The run was played on the benchmark's retail store, which its bundle does not hold.",
+            next_step="Set MEMQUAL_RETAIL_STORE to the path of its db.json.",
+        )
+    return checked_store(Path(named))
+
+
 def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord]:
     vendor = (
         VendorConfig.model_validate_json(manifest.vendor_json) if manifest.vendor_json else None
     )
+    store = _store_of(manifest)
     progress = progress_for(lines=False)
     reviewer = Reviewer.generate()
     runtime = select_runtime(manifest.runtime).runtime
@@ -130,6 +150,7 @@ def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord
                 vendor=vendor if subject == VENDOR else control_config(subject),
                 lease_seconds=work.lease_seconds,
                 reviewer_keys=keys,
+                retail_store=store,
                 clock_skew=True,
             )
             settings = LaneSettings("r", spec, manifest.skew_proven)

@@ -44,6 +44,7 @@ from orchestrator.report.text import visible
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.plan import MEMORY_SERVICE
 from orchestrator.runtimes.select import select_runtime
+from orchestrator.suites.continuity.paper.store import checked_store
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.vendors import VendorConfig, load_vendor, vendor_for_image
 
@@ -59,6 +60,7 @@ def qualify(options: QualifyOptions) -> int:
         MemqualError: The run could not start, or could not go on; what was finished is kept.
     """
     vendor = _vendor_of(options)
+    options = options.model_copy(update={"retail_store": checked_store(options.retail_store)})
     with StopSignals() as signals, _folder_of(options) as folder:
         log_to(folder.root / "logs" / "orchestrator.jsonl", run_id=folder.root.name)
         run = _Run(options, vendor, folder, signals)
@@ -269,6 +271,7 @@ class _Run:
             vendor=self.vendor,
             lease_seconds=lease,
             reviewer_keys=keys,
+            retail_store=self.options.retail_store,
             clock_skew=True,
         )
 

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from orchestrator.model import Frozen
+from orchestrator.suites.continuity.paper.study import Study
 
 __all__ = [
     "Commit",
@@ -62,6 +63,8 @@ class Manifest(Frozen):
         tools_digest: SHA-256 over the destination's sources: the frozen tools.
         lock_digest: SHA-256 of the host's dependency lock.
         batches: Number of continuity batches: the trial range is 0..expected_trials-1.
+        retail_store_digest: SHA-256 of the retail tools' store; empty for the generated one.
+        study: Design of the profile's study, as it was before the first trial; None without one.
     """
 
     version: int = MANIFEST_VERSION
@@ -93,6 +96,8 @@ class Manifest(Frozen):
     expected_trials: int
     batches: int
     started_unix_ns: int
+    retail_store_digest: str = ""
+    study: Study | None = None
 
 
 def commit_of(root: Path) -> Commit:

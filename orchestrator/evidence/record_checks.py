@@ -12,6 +12,7 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Profile, TrialRecord, Verdict
 from orchestrator.plan import ExpectedCells, ExpectedGroup, PlannedPlaces
 from orchestrator.suites.continuity.cells import REQUIREMENT_REVISION
+from orchestrator.suites.continuity.paper.planned import planned_study
 
 __all__ = ["Planner", "check_plan", "check_trials"]
 
@@ -56,6 +57,8 @@ def check_plan(
             f"({REQUIREMENT_REVISION}): what it schedules was not computed again"
         )
     else:
+        if manifest is not None:
+            _check_study(step, manifest)
         with step.reading("expected-cells.json"):
             again = planner(Profile(expected.profile), expected.seed)
             _compare_plans(step, expected, again)
@@ -64,6 +67,21 @@ def check_plan(
         f"revision {expected.requirement_revision}"
     )
     return manifest, expected
+
+
+def _check_study(step: Examination, manifest: Manifest) -> None:
+    """The design of the study is what profile and seed give, and its digest is its own."""
+    kept = manifest.study
+    if kept is not None and kept.sealed().digest != kept.digest:
+        step.problem("manifest.json", "holds a study whose digest is not its own")
+    with step.reading("manifest.json"):
+        if kept != planned_study(Profile(manifest.profile), manifest.seed):
+            step.problem(
+                "manifest.json",
+                "holds another study than its profile and seed give: split, arms, hypotheses, "
+                "cassettes or cases",
+                OTHER_VERSION,
+            )
 
 
 def _compare_plans(step: Examination, kept: ExpectedCells, again: ExpectedCells) -> None:

@@ -24,6 +24,7 @@ from orchestrator.model import (
 from orchestrator.plan import TrialPlan
 from orchestrator.suites.continuity.covering import covering
 from orchestrator.suites.continuity.families import CASES, Weight, case_of_cell
+from orchestrator.suites.continuity.paper.planned import in_study_order
 from orchestrator.suites.continuity.table import TableCell, cell_table, needs_probe, rows_of
 
 __all__ = [
@@ -93,8 +94,8 @@ def sub_seed(seed: int, cell: Cell, trial: int) -> int:
 
 
 def trials_of(planned: Iterable[PlannedCell], seed: int) -> tuple[TrialPlan, ...]:
-    """Every trial of a schedule, cell by cell and kill by kill."""
-    return tuple(
+    """Every trial of a schedule, cell by cell and kill by kill; a study's in its own order."""
+    trials = (
         TrialPlan(
             cell=one.cell,
             number=number,
@@ -104,6 +105,7 @@ def trials_of(planned: Iterable[PlannedCell], seed: int) -> tuple[TrialPlan, ...
         for one in planned
         for number in range(one.kills * one.operations_per_kill)
     )
+    return in_study_order(trials, seed)
 
 
 def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
@@ -130,10 +132,12 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
 
 def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
     """A control's cells: the memory arm on each window and capability, five operations each."""
-    if profile in (Profile.MIB, Profile.PAPER):
+    if profile is Profile.MIB:
         return ()
-    windows = _SELFTEST_WINDOWS if profile is Profile.SELFTEST else tuple(WindowName)
-    basic = profile in (Profile.SELFTEST, Profile.QUICK)
+    # A study has one window: controls show there that a wrong memory would be seen.
+    few = {Profile.SELFTEST: _SELFTEST_WINDOWS, Profile.PAPER: (WindowName.AFTER_COMMIT,)}
+    windows = few.get(profile, tuple(WindowName))
+    basic = profile in (Profile.SELFTEST, Profile.QUICK, Profile.PAPER)
     capabilities = _BASIC_CAPABILITIES if basic else tuple(CapabilityVariant)
     return tuple(
         PlannedCell(cell=one.cell, rows=one.rows, kills=1, operations_per_kill=CONTROL_OPERATIONS)
