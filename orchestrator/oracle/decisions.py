@@ -30,6 +30,7 @@ from orchestrator.oracle.outcomes import (
     Refusal,
     pattern_kind,
 )
+from orchestrator.oracle.siblings import NO_FORK, Fork
 from orchestrator.oracle.view import Call
 from orchestrator.oracle.worlds import Grant, Row, World
 from orchestrator.oracle.zone import Instant
@@ -65,15 +66,37 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
     elif known.operator is OperatorWord.ABANDON:
         yield from _untimed(known, call, frame, Row.ABANDONED, (_CONFIRM, _REJECT))
     else:
+        fork = frame.siblings.fork(call, asked) if world.latest is None else NO_FORK
+        yield from _untimed(known, call, frame, Row.FORKED, tuple(_of_fork(fork)))
+        if fork.must and frame.declared.intent_matching:
+            return
+        if _may_be_full(bound, call, frame):
+            yield from _untimed(world, call, frame, Row.LIMIT, (Refusal(),))
         for moment in moments(
             world.zone, world.segment, call.forwarded_ns, call.last_ns, frame.clock
         ):
             yield from _at(known, moment, asked, frame)
 
 
+def _of_fork(fork: Fork) -> Iterator[Pattern]:
+    """What is allowed where the intent was granted in a past that the host was set back from."""
+    if fork.may:
+        yield _CONFIRM
+    if fork.uncertain:
+        yield _WAIT
+    for completion in fork.completions:
+        yield GiveBack(completion)
+
+
+def _may_be_full(bound: Spec | None, call: Call, frame: Frame) -> bool:
+    """Whether the workflow may hold its declared number of operations without this one."""
+    most = frame.declared.max_operations
+    return bound is None and 0 < most <= frame.siblings.known_by(call.last_ns)
+
+
 def peek_outcomes(world: World, call: Call, asked: PeekAsked, frame: Frame) -> Iterator[Outcome]:
     """Every outcome of a Peek: the kinds of a Begin with a new begin id, and nothing is changed."""
-    begin = BeginAsked(asked.spec, asked.incarnation_id, "")
+    begin = BeginAsked(asked.spec, asked.incarnation_id, "", asked.settled)
     for outcome in begin_outcomes(world, call, begin, frame):
         zone = settled(Moment(outcome.at, outcome.after.segment))
         unchanged = replace(world, zone=zone, segment=outcome.after.segment)

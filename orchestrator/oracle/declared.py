@@ -30,6 +30,8 @@ class DeclaredMemory:
         key_margin_ns: Safety margin before a key's end.
         max_attempts: Attempts of one operation; 0 for no bound.
         max_renewals: Renewals of one attempt; 0 for no bound.
+        max_operations: Operations of one workflow; 0 for no bound.
+        intent_matching: Operations of the same intent are recognised under a new identity.
     """
 
     continuity: bool = True
@@ -42,6 +44,8 @@ class DeclaredMemory:
     key_margin_ns: int = 0
     max_attempts: int = 0
     max_renewals: int = 0
+    max_operations: int = 0
+    intent_matching: bool = False
 
     @classmethod
     def from_describe(cls, response: vendor_pb2.DescribeResponse) -> Self:
@@ -63,4 +67,6 @@ class DeclaredMemory:
             key_margin_ns=limits.key_margin_seconds * NANOSECONDS,
             max_attempts=limits.max_attempts_per_operation,
             max_renewals=limits.max_renewals,
+            max_operations=limits.max_operations_per_workflow,
+            intent_matching=vendor_pb2.CAPABILITY_INTENT_MATCHING in supported,
         )

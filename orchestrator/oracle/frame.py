@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orchestrator.oracle.clockmap import ClockMap
 from orchestrator.oracle.declared import DeclaredMemory
+from orchestrator.oracle.siblings import Siblings
 
 __all__ = ["Frame"]
 
@@ -18,8 +19,10 @@ class Frame:
         operation_id: The operation.
         clock: The memory's lease clock over the trial.
         declared: What the memory declares.
+        siblings: The workflow's other operations.
     """
 
     operation_id: str
     clock: ClockMap
     declared: DeclaredMemory
+    siblings: Siblings = field(default_factory=Siblings)

@@ -43,6 +43,7 @@ from orchestrator.oracle.messages import (
 from orchestrator.oracle.moments import moments
 from orchestrator.oracle.outcomes import label
 from orchestrator.oracle.particulars import Problem, identity_problems, problems_of
+from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.view import Call, OperationView
 from orchestrator.oracle.worlds import Completion, World
 
@@ -50,7 +51,10 @@ __all__ = ["judge_operation"]
 
 
 def judge_operation(
-    view: OperationView, clock: ClockMap, declared: DeclaredMemory
+    view: OperationView,
+    clock: ClockMap,
+    declared: DeclaredMemory,
+    siblings: Siblings | None = None,
 ) -> OperationJudgement:
     """Judges every answer of one operation.
 
@@ -61,12 +65,13 @@ def judge_operation(
         view: All calls that concern the operation.
         clock: The memory's lease clock over the trial.
         declared: What the memory declares.
+        siblings: The workflow's other operations; None where they do not matter.
 
     Raises:
         OracleLimitError: Too many worlds are possible.
         ViewError: No memory at all can have taken the calls at those times.
     """
-    frame = Frame(view.operation_id, clock, declared)
+    frame = Frame(view.operation_id, clock, declared, siblings or Siblings())
     explorer = Explorer(view.calls, frame)
     judged = []
     for position in in_order_of_answers(view.calls):

@@ -38,7 +38,7 @@ from orchestrator.oracle.recordings import (
     resolve_outcomes,
 )
 from orchestrator.oracle.view import Call
-from orchestrator.oracle.worlds import World, first_world
+from orchestrator.oracle.worlds import Row, World, first_world
 from orchestrator.oracle.zone import Instant
 
 __all__ = [
@@ -281,13 +281,22 @@ _Sort = tuple[object, ...]
 _Reached = tuple[Configuration, _Sort | None]
 
 
+_TIMELESS_ROWS = frozenset({Row.IDENTITY, Row.COMPLETE, Row.ABANDONED})
+
+
 def _sort_of(call: Call, outcome: Outcome) -> _Sort:
-    # What a decision is depends on the world and the time alone, however it is asked for; what a
-    # recording comes to depends on what it brings as well.
-    asked = call.request
-    decides = isinstance(asked, BeginAsked | PeekAsked)
-    brings = type(asked) if decides else asked
-    return brings, outcome.pattern, outcome.row, outcome.timing, outcome.after.segment
+    # What no time matters to can be taken at any other call's instant, whatever it is. A decision
+    # depends on the world and the time, however it is asked for; a renewal on who asks as well.
+    asked, segment = call.request, outcome.after.segment
+    if isinstance(asked, BeginAsked | PeekAsked):
+        if outcome.row in _TIMELESS_ROWS:
+            return "timeless", segment
+        return type(asked), outcome.pattern, outcome.row, outcome.timing, segment
+    return (
+        (asked, outcome.pattern, segment)
+        if isinstance(asked, RenewAsked)
+        else ("timeless", segment)
+    )
 
 
 def _same_but_for_time(after: World, before: World) -> bool:

@@ -91,6 +91,8 @@ class Spec:
         has_key: An idempotency key was given.
         retention_ns: How long the destination keeps the key, from the first grant.
         well_formed: Sizes are as the contract says, and the operation id is its identity's digest.
+        intent: Digest over namespace, workflow and intent: equal for the same intent of one
+            workflow.
     """
 
     core: str
@@ -100,6 +102,7 @@ class Spec:
     has_key: bool = False
     retention_ns: int = 0
     well_formed: bool = True
+    intent: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,11 +132,19 @@ class ReceiptKey:
 
 @dataclass(frozen=True)
 class BeginAsked:
-    """A Begin request."""
+    """A Begin request.
+
+    Attributes:
+        spec: What is asked for.
+        incarnation_id: Who asks.
+        begin_id: The call's id.
+        settled: Operations whose results the host's checkpoint holds; None where it does not say.
+    """
 
     spec: Spec
     incarnation_id: str
     begin_id: str
+    settled: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +153,7 @@ class PeekAsked:
 
     spec: Spec
     incarnation_id: str
+    settled: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from orchestrator.oracle.messages import (
 )
 from orchestrator.oracle.moments import Moment, moments, places, settled
 from orchestrator.oracle.outcomes import Extended, Outcome, Pattern, Refusal, Taken
+from orchestrator.oracle.siblings import operator_receipt
 from orchestrator.oracle.view import Call
 from orchestrator.oracle.worlds import Completion, World
 from orchestrator.oracle.zone import Instant
@@ -199,15 +200,7 @@ def resolve_outcomes(
 def _after_word(world: World, asked: ResolveAsked, frame: Frame) -> World:
     if asked.word is not OperatorWord.HAPPENED:
         return replace(world, operator=asked.word)
-    receipt = ReceiptKey(
-        operation_id=frame.operation_id,
-        attempt=0,
-        arguments_digest="",
-        result=asked.result,
-        result_digest="",
-        effect_id="",
-        outcome="",
-    )
+    receipt = operator_receipt(frame.operation_id, asked.result)
     return replace(world, completion=Completion(receipt, by_operator=True))
 
 

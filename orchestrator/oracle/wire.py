@@ -137,15 +137,24 @@ def challenge_issued(payload: bytes) -> str:
 
 def _begin(payload: bytes) -> Asked:
     message = continuity_pb2.BeginRequest.FromString(payload)
-    request = BeginAsked(_spec(message.spec), message.incarnation_id, message.begin_id)
+    request = BeginAsked(
+        _spec(message.spec), message.incarnation_id, message.begin_id, _settled(message)
+    )
     return Asked(message.spec.operation_id, "", request)
 
 
 def _peek(payload: bytes) -> Asked:
     message = continuity_pb2.PeekRequest.FromString(payload)
-    return Asked(
-        message.spec.operation_id, "", PeekAsked(_spec(message.spec), message.incarnation_id)
-    )
+    request = PeekAsked(_spec(message.spec), message.incarnation_id, _settled(message))
+    return Asked(message.spec.operation_id, "", request)
+
+
+def _settled(
+    message: continuity_pb2.BeginRequest | continuity_pb2.PeekRequest,
+) -> frozenset[str] | None:
+    if not message.HasField("settled"):
+        return None
+    return frozenset(message.settled.operation_ids)
 
 
 def _record_receipt(payload: bytes) -> Asked:
@@ -213,6 +222,7 @@ def _spec(spec: continuity_pb2.OperationSpec) -> Spec:
         has_key=bool(spec.idempotency_key),
         retention_ns=spec.retention_seconds * 1_000_000_000,
         well_formed=spec_is_well_formed(spec),
+        intent=digest_hex([spec.namespace, spec.workflow_id, spec.intent_digest]),
     )
 
 

@@ -25,6 +25,7 @@ class Row(StrEnum):
     IDENTITY = "R"
     ABANDONED = "A"
     LIMIT = "M"
+    FORKED = "K"
 
 
 @dataclass(frozen=True)

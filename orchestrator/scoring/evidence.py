@@ -16,6 +16,7 @@ from orchestrator.oracle.clockmap import ClockMap, readings_from_trace
 from orchestrator.oracle.declared import DeclaredMemory
 from orchestrator.oracle.judge import judge_operation
 from orchestrator.oracle.judgement import OperationJudgement
+from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.view import OperationView, Outage, build_views
 from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
 from orchestrator.scoring.outages import outages_from_marks
@@ -148,10 +149,10 @@ class BatchFacts:
         Raises:
             OracleError: The view cannot be judged.
         """
+        views = self.views(workflow_id)
         return tuple(
-            judge_operation(self._views[operation], self.clock, self.declared)
-            for operation in self.operations.get(workflow_id, ())
-            if operation in self._views
+            judge_operation(view, self.clock, self.declared, Siblings.of(view, views))
+            for view in views
         )
 
     @cached_property

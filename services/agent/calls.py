@@ -56,9 +56,19 @@ class ToolCaller:
         self._effects = Effects(clients, events, incarnation_id)
 
     def perform(
-        self, workflow: agent_pb2.Workflow, call: PendingCall, record: CallRecord
+        self,
+        workflow: agent_pb2.Workflow,
+        call: PendingCall,
+        record: CallRecord,
+        settled: tuple[str, ...] = (),
     ) -> DefiniteAnswer:
         """Brings one call to its answer, by the workflow's arm.
+
+        Args:
+            workflow: the workflow as it was started.
+            call: the call.
+            record: what Status tells.
+            settled: operations whose results the checkpoint holds.
 
         Raises:
             Parked: the memory said WAIT, or decided ten times without an end.
@@ -67,7 +77,7 @@ class ToolCaller:
             Failed: no decision could be had, it was malformed, or the call cannot be made.
         """
         if workflow.arm in ARMS_WITH_MEMORY:
-            return self._governed(workflow, call, record)
+            return self._governed(workflow, call, record, settled)
         return self._direct(workflow, call)
 
     def _direct(self, workflow: agent_pb2.Workflow, call: PendingCall) -> DefiniteAnswer:
@@ -89,7 +99,11 @@ class ToolCaller:
         return answer
 
     def _governed(
-        self, workflow: agent_pb2.Workflow, call: PendingCall, record: CallRecord
+        self,
+        workflow: agent_pb2.Workflow,
+        call: PendingCall,
+        record: CallRecord,
+        settled: tuple[str, ...],
     ) -> DefiniteAnswer:
         tool = self._describe(workflow, call)
         operation = Operation(
@@ -98,6 +112,7 @@ class ToolCaller:
             tool=tool,
             spec=operation_spec(workflow, call, tool),
             record=record,
+            settled=settled,
         )
         for _ in range(DECISIONS_A_WAKE_UP):
             answer = self._follow(operation, self._ask(operation))
@@ -128,6 +143,7 @@ class ToolCaller:
             incarnation_id=self._incarnation_id,
             # In RAM only, for this call and its transport retries.
             begin_id=uuid.uuid4().hex,
+            settled=continuity_pb2.SettledOperations(operation_ids=operation.settled),
         )
         try:
             response = self._clients.begin(request, operation.scope)

@@ -125,8 +125,9 @@ def _reuse(reuse: continuity_pb2.Reuse, spec: continuity_pb2.OperationSpec) -> R
     if not reuse.HasField("receipt"):
         raise MalformedDecision("reuse without a receipt")
     receipt = reuse.receipt
-    if receipt.operation_id != spec.operation_id:
-        raise MalformedDecision("reuse with a receipt of another operation")
+    # A memory that matches intents hands over another operation's: of the same arguments, below.
+    if not 0 < len(receipt.operation_id.encode()) <= ID_BYTES:
+        raise MalformedDecision("reuse with a receipt of no operation")
     if receipt.arguments_digest != spec.arguments_digest:
         raise MalformedDecision("reuse with a receipt of other arguments")
     if len(receipt.result_json.encode()) > JSON_BYTES:

@@ -75,6 +75,7 @@ class Operation:
         tool: what the destination said of the tool.
         spec: what the memory is asked about.
         record: what Status tells.
+        settled: operations whose results the checkpoint holds.
         attempt: latest attempt granted or asked about; 0 before.
     """
 
@@ -83,6 +84,7 @@ class Operation:
     tool: destination_pb2.DescribeToolResponse
     spec: continuity_pb2.OperationSpec
     record: CallRecord
+    settled: tuple[str, ...] = ()
     attempt: int = field(default=0)
 
     @property

@@ -38,6 +38,7 @@ from services.agent.state import (
     next_node,
     pending_call,
     result_update,
+    settled_operations,
     workflow_of,
 )
 from services.agent.stops import ConfirmationNeeded, Failed
@@ -169,7 +170,7 @@ def _act(state: AgentState, runtime: Runtime[Drive]) -> StateUpdate:
     if call is None:
         raise Failed(grpc.StatusCode.INTERNAL, "no call is pending; the checkpoint is not ours")
     drive.run.known(call.operation_id, call.identity, call.tool)
-    answer = _perform(drive, workflow, call)
+    answer = _perform(drive, workflow, call, settled_operations(state))
     drive.barriers.stand(agent_pb2.BARRIER_BEFORE_CHECKPOINT, drive.run.workflow_id)
     drive.acted = True
     return result_update(call, answer.result_json, stored_result(call, answer))
@@ -181,9 +182,11 @@ def _finish(state: AgentState, runtime: Runtime[Drive]) -> StateUpdate:
     return {}
 
 
-def _perform(drive: Drive, workflow: agent_pb2.Workflow, call: PendingCall) -> DefiniteAnswer:
+def _perform(
+    drive: Drive, workflow: agent_pb2.Workflow, call: PendingCall, settled: tuple[str, ...]
+) -> DefiniteAnswer:
     try:
-        return drive.caller.perform(workflow, call, drive.run)
+        return drive.caller.perform(workflow, call, drive.run, settled)
     except ConfirmationNeeded as needed:
         # LangGraph answers the interrupts of earlier wake-ups with their resume values; the first
         # that has none stops the graph. A wake-up carries no answer: it made the host ask again,

@@ -41,12 +41,14 @@ class DefiniteAnswer:
         result_json: canonical JSON object; of a refusal: its code and message.
         effect_id: the destination's id of the effect; empty on a refusal and for a read.
         tool_error_code: code of the tool's own refusal; empty without one.
+        receipt_of: operation that the memory's receipt names; empty for the destination's answer.
     """
 
     attempt: int
     result_json: str
     effect_id: str
     tool_error_code: str
+    receipt_of: str = ""
 
     @property
     def result_digest(self) -> str:
@@ -128,6 +130,7 @@ def answer_of_receipt(receipt: continuity_pb2.Receipt) -> DefiniteAnswer:
         result_json=receipt.result_json,
         effect_id=receipt.effect_id,
         tool_error_code=_error_code(receipt.result_json) if refused else "",
+        receipt_of=receipt.operation_id,
     )
 
 
@@ -163,6 +166,7 @@ def stored_result(call: PendingCall, answer: DefiniteAnswer) -> StoredResult:
         result_digest=answer.result_digest,
         effect_id=answer.effect_id,
         tool_error_code=answer.tool_error_code,
+        handed_over_from="" if answer.receipt_of == call.operation_id else answer.receipt_of,
     )
 
 

@@ -1,5 +1,7 @@
 """AgentService and AgentAuditService over one host (agent.proto)."""
 
+import sqlite3
+
 import grpc
 
 from memqual.v1 import agent_pb2, agent_pb2_grpc
@@ -8,6 +10,8 @@ from services.agent.checkpoints import (
     CheckpointDamaged,
     CheckpointExists,
     CheckpointMissing,
+    NothingToRestore,
+    store_failure,
 )
 from services.agent.events import HostEvents
 from services.agent.host import Host, StartFailed
@@ -143,6 +147,30 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
                 grpc.StatusCode.RESOURCE_EXHAUSTED, "the checkpoint is larger than 4 MiB"
             )
         return agent_pb2.ReadCheckpointResponse(checkpoint_json=text)
+
+    def RestoreCheckpoint(
+        self, request: agent_pb2.RestoreCheckpointRequest, context: grpc.ServicerContext
+    ) -> agent_pb2.RestoreCheckpointResponse:
+        """Sets a durable checkpoint back to before its last assistant message."""
+        workflow_id = check_id("workflow_id", request.workflow_id)
+        run = self._host.runs.get(workflow_id)
+        if run is not None and run.state == agent_pb2.WORKFLOW_STATE_RUNNING:
+            raise ServiceError(
+                grpc.StatusCode.FAILED_PRECONDITION, "the workflow runs; wait until it has settled"
+            )
+        try:
+            restored = self._host.files.restore(workflow_id)
+        except CheckpointMissing as error:
+            raise ServiceError(grpc.StatusCode.NOT_FOUND, str(error)) from error
+        except NothingToRestore as error:
+            raise ServiceError(grpc.StatusCode.FAILED_PRECONDITION, str(error)) from error
+        except CheckpointDamaged as error:
+            raise ServiceError(grpc.StatusCode.DATA_LOSS, str(error)) from error
+        except sqlite3.Error as error:
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, store_failure(error)) from error
+        return agent_pb2.RestoreCheckpointResponse(
+            messages_before=restored.messages_before, messages_after=restored.messages_after
+        )
 
     def ReadHostClock(
         self, request: agent_pb2.ReadHostClockRequest, context: grpc.ServicerContext

@@ -28,8 +28,11 @@ __all__ = [
     "next_node",
     "pending_call",
     "result_update",
+    "settled_operations",
     "workflow_of",
 ]
+
+SETTLED_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class StoredResult:
         result_digest: SHA-256 of the result's JSON.
         effect_id: the destination's id of the effect; empty on a refusal and for a read.
         tool_error_code: code of the tool's own refusal; empty without one.
+        handed_over_from: operation whose receipt the memory handed over for this one; empty where
+            the result is the operation's own.
     """
 
     operation_id: str
@@ -55,6 +60,7 @@ class StoredResult:
     result_digest: str
     effect_id: str
     tool_error_code: str
+    handed_over_from: str = ""
 
 
 def _merged(
@@ -181,3 +187,14 @@ def result_update(call: PendingCall, result_json: str, stored: StoredResult) -> 
         status="error" if stored.tool_error_code else "success",
     )
     return {"messages": [message], "results": {stored.operation_id: stored}}
+
+
+def settled_operations(state: AgentState) -> tuple[str, ...]:
+    """Operations whose results the state holds, oldest first; the latest 200 (BeginRequest)."""
+    settled = (
+        name
+        for result in state["results"].values()
+        for name in (result.handed_over_from, result.operation_id)
+        if name
+    )
+    return tuple(dict.fromkeys(settled))[-SETTLED_MAX:]

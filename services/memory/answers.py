@@ -115,6 +115,8 @@ class BeginCall:
         begin_id: the call's id; None for a Peek, which no grant can equal.
         fresh_secret: becomes the lease token or the query ticket, if one is minted.
         workflow_operations: operations that the workflow holds so far.
+        forked: operations of the same workflow and intent that the host's own past lacks, in order
+            of first sight.
     """
 
     binding: OperationBinding
@@ -122,6 +124,7 @@ class BeginCall:
     begin_id: str | None
     fresh_secret: str
     workflow_operations: int
+    forked: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

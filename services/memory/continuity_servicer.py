@@ -17,6 +17,7 @@ from services.memory.messages import (
     presence_from,
     receipt_from,
     remaining_ms,
+    settled_from,
 )
 from services.memory.operations import Operations
 from services.memory.reporting import Reporter
@@ -46,7 +47,10 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         binding = binding_from(request.spec)
         check_id("incarnation_id", request.incarnation_id)
         check_id("begin_id", request.begin_id)
-        decision = self._operations.begin(binding, request.incarnation_id, request.begin_id)
+        settled = settled_from(request)
+        decision = self._operations.begin(
+            binding, request.incarnation_id, request.begin_id, settled
+        )
         self._reporter.decided(binding, _attempt_named(decision))
         return continuity_pb2.BeginResponse(decision=decision_message(decision))
 
@@ -56,7 +60,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         """The kind that a fresh Begin would answer now."""
         binding = binding_from(request.spec)
         check_id("incarnation_id", request.incarnation_id)
-        decision = self._operations.peek(binding, request.incarnation_id)
+        decision = self._operations.peek(binding, request.incarnation_id, settled_from(request))
         return continuity_pb2.PeekResponse(
             kind=decision_kind(decision), reason_code=decision.reason.value
         )

@@ -17,6 +17,7 @@ from services.memory.answers import (
     BeginCall,
     BeginStep,
     Confirm,
+    Decision,
     Execute,
     Query,
     Refusal,
@@ -99,8 +100,28 @@ class DecisionRules:
         if operation.receipt is not None:
             return BeginStep(Reuse(operation.receipt, Reason.COMPLETE), operation)
         if operation.latest is None:
-            return self.first_grant(operation, clock, call)
+            return self.first_decision(operation, clock, call)
         return self.decide_granted(operation, operation.latest, clock, call)
+
+    def first_decision(
+        self, operation: Operation, clock: LeaseClock, call: BeginCall
+    ) -> BeginStep | Refused:
+        """Row N, unless the same intent was granted in a past that the host was set back from.
+
+        There the first result is handed over, or a person is asked: the host dispatches its intent
+        once, whatever identity it has by now.
+        """
+        complete = next((one.receipt for one in call.forked if one.receipt is not None), None)
+        if complete is not None:
+            return _bind(Reuse(complete, Reason.INTENT_COMPLETE), operation)
+        if any(self.may_have_happened(one) for one in call.forked):
+            return _bind(Confirm(Reason.INTENT_UNCERTAIN), operation)
+        return self.first_grant(operation, clock, call)
+
+    def may_have_happened(self, operation: Operation) -> bool:
+        """Whether an operation that is not complete was granted and nobody ruled its effect out."""
+        latest = operation.latest
+        return latest is not None and not (latest.released or latest.absent_final)
 
     def decide_granted(
         self, operation: Operation, latest: AttemptRecord, clock: LeaseClock, call: BeginCall
@@ -184,9 +205,7 @@ class DecisionRules:
     ) -> BeginStep | Refused:
         """Row N: EXECUTE; under a key only by a clock that can tell when its retention starts."""
         if clock.behind and operation.binding.capability is Capability.IDEMPOTENT:
-            bound = dataclasses.replace(operation, revision=max(operation.revision, 1))
-            change = None if bound == operation else Change.BOUND
-            return BeginStep(_wait_for_mark(clock), bound, change)
+            return _bind(_wait_for_mark(clock), operation)
         return self.grant(operation, clock, call, Reason.FIRST_GRANT)
 
     def retry(
@@ -268,7 +287,13 @@ class DecisionRules:
                 f"the workflow holds its {self.policy.max_operations_per_workflow} operations; "
                 "start another",
             )
-        return self.first_grant(Operation(call.binding), clock, call)
+        return self.first_decision(Operation(call.binding), clock, call)
+
+
+def _bind(decision: Decision, operation: Operation) -> BeginStep:
+    """A decision that grants nothing; at first sight the operation is bound all the same."""
+    bound = dataclasses.replace(operation, revision=max(operation.revision, 1))
+    return BeginStep(decision, bound, None if bound == operation else Change.BOUND)
 
 
 def _execute(operation: Operation, record: AttemptRecord, remaining_ns: int) -> Execute:

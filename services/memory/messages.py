@@ -49,7 +49,10 @@ __all__ = [
     "receipt_from",
     "receipt_message",
     "remaining_ms",
+    "settled_from",
 ]
+
+SETTLED_MAX = 200
 
 CAPABILITIES = {
     common_pb2.EFFECT_CAPABILITY_NONE: Capability.NONE,
@@ -132,6 +135,23 @@ def binding_from(spec: continuity_pb2.OperationSpec) -> OperationBinding:
         idempotency_key=check_optional_id("idempotency_key", spec.idempotency_key),
         retention_seconds=spec.retention_seconds,
     )
+
+
+def settled_from(
+    request: continuity_pb2.BeginRequest | continuity_pb2.PeekRequest,
+) -> frozenset[str] | None:
+    """Operations whose results the host holds; None where it does not say, or maybe not all.
+
+    Raises:
+        ServiceError: INVALID_ARGUMENT: more than 200, or one of them is no digest.
+    """
+    if not request.HasField("settled"):
+        return None
+    told = request.settled.operation_ids
+    if len(told) > SETTLED_MAX:
+        raise _malformed(f"settled names {len(told)} operations; send the latest {SETTLED_MAX}")
+    settled = frozenset(check_digest("settled.operation_ids", one) for one in told)
+    return None if len(told) == SETTLED_MAX else settled
 
 
 def receipt_from(receipt: continuity_pb2.Receipt) -> Receipt:

@@ -83,6 +83,8 @@ class Reason(enum.Enum):
     KEY_COVERS_LEASE = "key_covers_lease"
     KEY_ENDS_TOO_SOON = "key_ends_too_soon"
     CLOCK_BEHIND_MARK = "clock_behind_mark"
+    INTENT_UNCERTAIN = "intent_uncertain"
+    INTENT_COMPLETE = "intent_complete"
     OPERATOR_DID_NOT_HAPPEN = "operator_did_not_happen"
     OPERATOR_ABANDONED = "operator_abandoned"
     ARGUMENTS_MISMATCH = "arguments_mismatch"

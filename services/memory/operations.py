@@ -87,15 +87,28 @@ class Operations:
         with database.transaction() as conn:
             store.create_tables(conn)
 
-    def begin(self, binding: OperationBinding, incarnation_id: str, begin_id: str) -> Decision:
+    def begin(
+        self,
+        binding: OperationBinding,
+        incarnation_id: str,
+        begin_id: str,
+        settled: frozenset[str] | None = None,
+    ) -> Decision:
         """Decides, and keeps what the decision grants.
+
+        Args:
+            binding: what is asked for.
+            incarnation_id: who asks.
+            begin_id: the call's id.
+            settled: operations whose results the host's checkpoint holds; None where it does not
+                say, or not all of them.
 
         Raises:
             ServiceError: INVALID_ARGUMENT, RESOURCE_EXHAUSTED as in continuity.proto.
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored, step = self._decide(conn, clock, binding, incarnation_id, begin_id)
+            stored, step = self._decide(conn, clock, binding, incarnation_id, begin_id, settled)
             if step.change is not None:
                 attempt = len(step.operation.attempts)
                 row = _row(clock, step.operation, step.change, attempt, incarnation_id)
@@ -103,14 +116,20 @@ class Operations:
             store.raise_mark(conn, clock.effective_ns)
         return step.decision
 
-    def peek(self, binding: OperationBinding, incarnation_id: str) -> Decision:
+    def peek(
+        self,
+        binding: OperationBinding,
+        incarnation_id: str,
+        settled: frozenset[str] | None = None,
+    ) -> Decision:
         """What a fresh Begin would decide now; changes nothing, the mark included.
 
         Raises:
             ServiceError: as `begin`.
         """
         with self._database.read() as conn:
-            _, step = self._decide(conn, self._clock(conn), binding, incarnation_id, None)
+            clock = self._clock(conn)
+            _, step = self._decide(conn, clock, binding, incarnation_id, None, settled)
         return step.decision
 
     def renew(self, namespace: str, operation_id: str, call: RenewCall) -> RenewStep:
@@ -218,6 +237,7 @@ class Operations:
         binding: OperationBinding,
         incarnation_id: str,
         begin_id: str | None,
+        settled: frozenset[str] | None,
     ) -> tuple[store.Stored | None, BeginStep]:
         stored = store.load(conn, binding.operation_id)
         held = (
@@ -225,7 +245,9 @@ class Operations:
             if stored is None
             else 0
         )
-        call = BeginCall(binding, incarnation_id, begin_id, self._mint_secret(), held)
+        never_granted = stored is None or not stored.operation.attempts
+        forked = store.load_intent(conn, binding, settled) if never_granted else ()
+        call = BeginCall(binding, incarnation_id, begin_id, self._mint_secret(), held, forked)
         step = self._decisions.begin(None if stored is None else stored.operation, clock, call)
         if isinstance(step, Refused):
             raise refusal_error(step)

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from services.memory.model import AttemptRecord, Change, Operation
+from services.memory.model import AttemptRecord, Change, Operation, OperationBinding
 from services.memory.rows import (
     attempt_of,
     attempt_row,
@@ -27,6 +27,7 @@ __all__ = [
     "create_tables",
     "delete_namespace",
     "load",
+    "load_intent",
     "load_workflow",
     "next_workflow",
     "raise_mark",
@@ -46,6 +47,7 @@ CREATE TABLE IF NOT EXISTS operations (
     namespace TEXT NOT NULL,
     operation_id TEXT NOT NULL UNIQUE,
     workflow_id TEXT NOT NULL,
+    intent_digest TEXT NOT NULL,
     binding_json TEXT NOT NULL,
     revision INTEGER NOT NULL,
     key_deadline_ns INTEGER NOT NULL,
@@ -53,6 +55,8 @@ CREATE TABLE IF NOT EXISTS operations (
     receipt_json TEXT
 );
 CREATE INDEX IF NOT EXISTS operations_of_workflow ON operations (namespace, workflow_id);
+CREATE INDEX IF NOT EXISTS operations_of_intent
+    ON operations (namespace, workflow_id, intent_digest);
 CREATE TABLE IF NOT EXISTS attempts (
     operation_key INTEGER NOT NULL REFERENCES operations ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
@@ -88,6 +92,10 @@ SELECT_WORKFLOW = (
     f"SELECT {OPERATION_COLUMNS} FROM operations"
     " WHERE namespace = ? AND workflow_id = ? ORDER BY operation_key"
 )
+SELECT_INTENT = (
+    f"SELECT {OPERATION_COLUMNS} FROM operations"
+    " WHERE namespace = ? AND workflow_id = ? AND intent_digest = ? ORDER BY operation_key"
+)
 NEXT_WORKFLOW = (
     "SELECT workflow_id FROM operations WHERE namespace = ? AND workflow_id > ?"
     " ORDER BY workflow_id LIMIT 1"
@@ -104,8 +112,8 @@ SELECT_REVISIONS = (
 )
 COUNT_WORKFLOW = "SELECT COUNT(*) FROM operations WHERE namespace = ? AND workflow_id = ?"
 INSERT_OPERATION = (
-    "INSERT INTO operations (namespace, operation_id, workflow_id, binding_json, revision,"
-    " key_deadline_ns, abandoned, receipt_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO operations (namespace, operation_id, workflow_id, intent_digest, binding_json,"
+    " revision, key_deadline_ns, abandoned, receipt_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 UPDATE_OPERATION = (
     "UPDATE operations SET revision = ?, key_deadline_ns = ?, abandoned = ?, receipt_json = ?"
@@ -177,6 +185,30 @@ def load_workflow(conn: sqlite3.Connection, namespace: str, workflow_id: str) ->
     return [_stored(conn, row).operation for row in rows]
 
 
+def load_intent(
+    conn: sqlite3.Connection, binding: OperationBinding, settled: frozenset[str] | None
+) -> tuple[Operation, ...]:
+    """The workflow's operations of the same intent and arguments that are not settled.
+
+    Args:
+        conn: connection inside the caller's transaction.
+        binding: the operation that is asked for; it is none of them.
+        settled: operation ids; None: unknown, and so there are none.
+    """
+    if settled is None:
+        return ()
+    rows = conn.execute(
+        SELECT_INTENT, (binding.namespace, binding.workflow_id, binding.intent_digest)
+    ).fetchall()
+    found = (_stored(conn, row).operation for row in rows)
+    return tuple(
+        one
+        for one in found
+        if one.binding.operation_id not in settled | {binding.operation_id}
+        and one.binding.arguments_digest == binding.arguments_digest
+    )
+
+
 def count_workflow(conn: sqlite3.Connection, namespace: str, workflow_id: str) -> int:
     """How many operations a workflow holds."""
     return int(conn.execute(COUNT_WORKFLOW, (namespace, workflow_id)).fetchone()[0])
@@ -217,6 +249,7 @@ def save(
                 binding.namespace,
                 binding.operation_id,
                 binding.workflow_id,
+                binding.intent_digest,
                 binding_text(binding),
                 after.revision,
                 after.key_deadline_ns,

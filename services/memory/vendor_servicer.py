@@ -47,6 +47,10 @@ SUPPORTED = (
         "believes ABSENT_FINAL of the destination for the latest attempt and every one before",
     ),
     _Declared(vendor_pb2.CAPABILITY_DECISION_PEEK),
+    _Declared(
+        vendor_pb2.CAPABILITY_INTENT_MATCHING,
+        "within one workflow, where the asking host says what its checkpoint holds",
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from orchestrator.scoring.families import (
     clock,
     concurrency,
     identity,
+    limits,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -28,15 +29,18 @@ __all__ = ["JUDGES", "CaseFacts", "Judge"]
 
 JUDGES: Mapping[str, Judge] = MappingProxyType(
     {
-        **clock.JUDGES,
-        **concurrency.JUDGES,
         **identity.JUDGES,
+        **clock.JUDGES,
+       ,
+        **concurrency.JUDGES,
         **receipts.JUDGES,
-        **storage.JUDGES,
         **network.JUDGES,
+       ,
         **paper_acceptance.JUDGES,
         **paper_parity.JUDGES,
         **paper_interrupted.JUDGES,
+        **storage.JUDGES,
         **telemetry.JUDGES,
+        **limits.JUDGES,
     }
 )

@@ -686,6 +686,48 @@ class ReadCheckpointResponse(_message.Message):
 Global___ReadCheckpointResponse: _TypeAlias = ReadCheckpointResponse  # noqa: Y015
 
 @_typing.final
+class RestoreCheckpointRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORKFLOW_ID_FIELD_NUMBER: _builtins.int
+    workflow_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        workflow_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["workflow_id", b"workflow_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreCheckpointRequest: _TypeAlias = RestoreCheckpointRequest  # noqa: Y015
+
+@_typing.final
+class RestoreCheckpointResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGES_BEFORE_FIELD_NUMBER: _builtins.int
+    MESSAGES_AFTER_FIELD_NUMBER: _builtins.int
+    messages_before: _builtins.int
+    """Messages in the checkpoint before and after."""
+    messages_after: _builtins.int
+    def __init__(
+        self,
+        *,
+        messages_before: _builtins.int = ...,
+        messages_after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages_after", b"messages_after", "messages_before", b"messages_before"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreCheckpointResponse: _TypeAlias = RestoreCheckpointResponse  # noqa: Y015
+
+@_typing.final
 class ReadHostClockRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -219,6 +219,11 @@ class AgentAuditServiceStub:
                 request_serializer=memqual_dot_v1_dot_agent__pb2.ReadCheckpointRequest.SerializeToString,
                 response_deserializer=memqual_dot_v1_dot_agent__pb2.ReadCheckpointResponse.FromString,
                 _registered_method=True)
+        self.RestoreCheckpoint = channel.unary_unary(
+                '/memqual.v1.AgentAuditService/RestoreCheckpoint',
+                request_serializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.SerializeToString,
+                response_deserializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.FromString,
+                _registered_method=True)
         self.ReadHostClock = channel.unary_unary(
                 '/memqual.v1.AgentAuditService/ReadHostClock',
                 request_serializer=memqual_dot_v1_dot_agent__pb2.ReadHostClockRequest.SerializeToString,
@@ -258,6 +263,14 @@ class AgentAuditServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RestoreCheckpoint(self, request, context):
+        """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
+        would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReadHostClock(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -286,6 +299,11 @@ def add_AgentAuditServiceServicer_to_server(servicer, server):
                     servicer.ReadCheckpoint,
                     request_deserializer=memqual_dot_v1_dot_agent__pb2.ReadCheckpointRequest.FromString,
                     response_serializer=memqual_dot_v1_dot_agent__pb2.ReadCheckpointResponse.SerializeToString,
+            ),
+            'RestoreCheckpoint': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreCheckpoint,
+                    request_deserializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.FromString,
+                    response_serializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.SerializeToString,
             ),
             'ReadHostClock': grpc.unary_unary_rpc_method_handler(
                     servicer.ReadHostClock,
@@ -402,6 +420,33 @@ class AgentAuditService:
             '/memqual.v1.AgentAuditService/ReadCheckpoint',
             memqual_dot_v1_dot_agent__pb2.ReadCheckpointRequest.SerializeToString,
             memqual_dot_v1_dot_agent__pb2.ReadCheckpointResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreCheckpoint(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memqual.v1.AgentAuditService/RestoreCheckpoint',
+            memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.SerializeToString,
+            memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.FromString,
             options,
             channel_credentials,
             insecure,

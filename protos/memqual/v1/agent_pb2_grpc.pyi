@@ -96,6 +96,10 @@ class AgentAuditServiceStub:
     """Lets everything at the barrier go on and disarms it."""
     ReadCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ReadCheckpointRequest, _agent_pb2.ReadCheckpointResponse]
     """What the durable checkpoint of a workflow holds, read without changing it. NOT_FOUND: no checkpoint."""
+    RestoreCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.RestoreCheckpointRequest, _agent_pb2.RestoreCheckpointResponse]
+    """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
+    would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+    """
     ReadHostClock: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]
 
 @_typing.type_check_only
@@ -111,6 +115,10 @@ class AgentAuditServiceAsyncStub(AgentAuditServiceStub):
     """Lets everything at the barrier go on and disarms it."""
     ReadCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.ReadCheckpointRequest, _agent_pb2.ReadCheckpointResponse]  # type: ignore[assignment]
     """What the durable checkpoint of a workflow holds, read without changing it. NOT_FOUND: no checkpoint."""
+    RestoreCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.RestoreCheckpointRequest, _agent_pb2.RestoreCheckpointResponse]  # type: ignore[assignment]
+    """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
+    would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+    """
     ReadHostClock: _aio.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]  # type: ignore[assignment]
 
 class AgentAuditServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -147,6 +155,16 @@ class AgentAuditServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_agent_pb2.ReadCheckpointResponse, _abc.Awaitable[_agent_pb2.ReadCheckpointResponse]]:
         """What the durable checkpoint of a workflow holds, read without changing it. NOT_FOUND: no checkpoint."""
+
+    @_abc_1.abstractmethod
+    def RestoreCheckpoint(
+        self,
+        request: _agent_pb2.RestoreCheckpointRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_agent_pb2.RestoreCheckpointResponse, _abc.Awaitable[_agent_pb2.RestoreCheckpointResponse]]:
+        """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
+        would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+        """
 
     @_abc_1.abstractmethod
     def ReadHostClock(

@@ -360,7 +360,9 @@ Global___Query: _TypeAlias = Query  # noqa: Y015
 
 @_typing.final
 class Reuse(_message.Message):
-    """The operation is complete: use this result, dispatch nothing."""
+    """The operation is complete: use this result, dispatch nothing. A memory that matches intents may hand over the receipt
+    of an operation of the same intent and arguments that the host was set back from; its operation_id then names that one.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -510,28 +512,62 @@ class Receipt(_message.Message):
 Global___Receipt: _TypeAlias = Receipt  # noqa: Y015
 
 @_typing.final
+class SettledOperations(_message.Message):
+    """What the asking host's own checkpoint holds of the workflow: a memory that matches intents tells a second obligation
+    from one of a past that the host was set back from.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Operations of this workflow whose results the checkpoint holds, oldest first, at most 200: the latest ones. Where a
+        result was handed over from another operation (Reuse.receipt.operation_id), that operation, too.
+        """
+
+    def __init__(
+        self,
+        *,
+        operation_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation_ids", b"operation_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SettledOperations: _TypeAlias = SettledOperations  # noqa: Y015
+
+@_typing.final
 class BeginRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SPEC_FIELD_NUMBER: _builtins.int
     INCARNATION_ID_FIELD_NUMBER: _builtins.int
     BEGIN_ID_FIELD_NUMBER: _builtins.int
+    SETTLED_FIELD_NUMBER: _builtins.int
     incarnation_id: _builtins.str
     """The asking process's life: minted at start, kept in RAM only."""
     begin_id: _builtins.str
     """Minted in RAM for each call; repeated only by transport retries of one living process."""
     @_builtins.property
     def spec(self) -> Global___OperationSpec: ...
+    @_builtins.property
+    def settled(self) -> Global___SettledOperations:
+        """Unset: the host does not say, and nothing follows from it."""
+
     def __init__(
         self,
         *,
         spec: Global___OperationSpec | None = ...,
         incarnation_id: _builtins.str = ...,
         begin_id: _builtins.str = ...,
+        settled: Global___SettledOperations | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["spec", b"spec"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settled", b"settled", "spec", b"spec"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["begin_id", b"begin_id", "incarnation_id", b"incarnation_id", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begin_id", b"begin_id", "incarnation_id", b"incarnation_id", "settled", b"settled", "spec", b"spec"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -563,18 +599,24 @@ class PeekRequest(_message.Message):
 
     SPEC_FIELD_NUMBER: _builtins.int
     INCARNATION_ID_FIELD_NUMBER: _builtins.int
+    SETTLED_FIELD_NUMBER: _builtins.int
     incarnation_id: _builtins.str
     @_builtins.property
     def spec(self) -> Global___OperationSpec: ...
+    @_builtins.property
+    def settled(self) -> Global___SettledOperations:
+        """As in BeginRequest."""
+
     def __init__(
         self,
         *,
         spec: Global___OperationSpec | None = ...,
         incarnation_id: _builtins.str = ...,
+        settled: Global___SettledOperations | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["spec", b"spec"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settled", b"settled", "spec", b"spec"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["incarnation_id", b"incarnation_id", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["incarnation_id", b"incarnation_id", "settled", b"settled", "spec", b"spec"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -50,7 +50,9 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     CAPABILITY_DECISION_PEEK: _Capability.ValueType  # 11
     """Peek is served."""
     CAPABILITY_INTENT_MATCHING: _Capability.ValueType  # 12
-    """Operations of the same intent are recognised under a new identity."""
+    """Operations of the same intent are recognised under a new identity: where the asking host says what its checkpoint
+    holds, one of the same workflow and intent that was granted and that the host does not have is CONFIRM or REUSE.
+    """
     CAPABILITY_ROLLBACK_DETECTION: _Capability.ValueType  # 13
     """A volume set back to an older snapshot is noticed."""
     CAPABILITY_NARRATIVE: _Capability.ValueType  # 14
@@ -85,7 +87,9 @@ CAPABILITY_FINAL_ABSENCE: Capability.ValueType  # 10
 CAPABILITY_DECISION_PEEK: Capability.ValueType  # 11
 """Peek is served."""
 CAPABILITY_INTENT_MATCHING: Capability.ValueType  # 12
-"""Operations of the same intent are recognised under a new identity."""
+"""Operations of the same intent are recognised under a new identity: where the asking host says what its checkpoint
+holds, one of the same workflow and intent that was granted and that the host does not have is CONFIRM or REUSE.
+"""
 CAPABILITY_ROLLBACK_DETECTION: Capability.ValueType  # 13
 """A volume set back to an older snapshot is noticed."""
 CAPABILITY_NARRATIVE: Capability.ValueType  # 14

@@ -91,8 +91,8 @@ def test_every_kind_is_read() -> None:
         (decision("why", query=continuity_pb2.Query(attempt=1)), "no query ticket"),
         (decision("why", reuse=continuity_pb2.Reuse()), "reuse without a receipt"),
         (
-            decision("why", reuse=continuity_pb2.Reuse(receipt=receipt(operation_id="other"))),
-            "reuse with a receipt of another operation",
+            decision("why", reuse=continuity_pb2.Reuse(receipt=receipt(operation_id=""))),
+            "reuse with a receipt of no operation",
         ),
         (
             decision("why", reuse=continuity_pb2.Reuse(receipt=receipt(arguments_digest="b"))),

@@ -1,5 +1,6 @@
 """Identity, specification and receipts: what the host says of an operation."""
 
+import dataclasses
 import json
 
 import pytest
@@ -13,11 +14,13 @@ from services.agent.model import assistant_message
 from services.agent.state import (
     AgentState,
     PendingCall,
+    StoredResult,
     checkpoint_serializer,
     initial_state,
     next_node,
     pending_call,
     result_update,
+    settled_operations,
     workflow_of,
 )
 from services.common.canonical import canonical_json, digest_hex, operation_id, sha256_hex
@@ -180,7 +183,7 @@ def test_a_refusal_by_the_tool_is_a_definite_answer() -> None:
     assert expected == answer
     receipt = operations.receipt_of(continuity_pb2.OperationSpec(operation_id="op"), expected)
     assert receipt.outcome == continuity_pb2.RECEIPT_OUTCOME_TOOL_ERROR
-    assert expected == operations.answer_of_receipt(receipt)
+    assert dataclasses.replace(expected, receipt_of="op") == operations.answer_of_receipt(receipt)
 
 
 @pytest.mark.parametrize("result_json", ["not json", "{}x", "[]"])
@@ -231,3 +234,22 @@ def test_checkpoints_bring_back_expected_types_only() -> None:
     assert not isinstance(
         serializer.loads_typed(serializer.dumps_typed(foreign)), operations.DefiniteAnswer
     )
+
+
+def test_a_result_that_was_handed_over_settles_both_operations() -> None:
+    call = only_call(with_message(initial_state(WORKFLOW), assistant_message(WORKFLOW, 0, "s")))
+    own = operations.DefiniteAnswer(1, "{}", "e", "", receipt_of=call.operation_id)
+    other = operations.DefiniteAnswer(1, "{}", "e", "", receipt_of="first")
+    state = initial_state(WORKFLOW)
+    for answer, settled in ((own, (call.operation_id,)), (other, ("first", call.operation_id))):
+        stored = operations.stored_result(call, answer)
+        assert settled_operations({**state, "results": {"op": stored}}) == settled
+
+
+def test_a_host_tells_of_its_latest_200_operations() -> None:
+    stored = {
+        str(number): StoredResult(str(number), "m", "c", "t", 1, "d", "e", "")
+        for number in range(300)
+    }
+    told = settled_operations({**initial_state(WORKFLOW), "results": stored})
+    assert told == tuple(str(number) for number in range(100, 300))

@@ -110,7 +110,6 @@ def test_describe_is_the_same_on_every_call_and_names_every_capability_once(
         if status == vendor_pb2.CAPABILITY_STATUS_ABSENT
     }
     assert absent == {
-        vendor_pb2.CAPABILITY_INTENT_MATCHING,
         vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
         vendor_pb2.CAPABILITY_NARRATIVE,
         vendor_pb2.CAPABILITY_NARRATIVE_TRACES,

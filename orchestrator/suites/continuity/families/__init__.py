@@ -10,6 +10,7 @@ from orchestrator.suites.continuity.families import (
     clock,
     concurrency,
     identity,
+    limits,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -39,16 +40,17 @@ __all__ = [
 ]
 
 _FAMILIES = (
+    identity,
     clock,
     concurrency,
-    identity,
     receipts,
     network,
     paper_acceptance,
     paper_parity,
     paper_interrupted,
-    telemetry,
     storage,
+    telemetry,
+    limits,
 )
 
 

@@ -23,6 +23,7 @@ from orchestrator.suites.continuity.plays import (
     clock,
     concurrency,
     identity,
+    limits,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -40,16 +41,19 @@ Play: TypeAlias = Callable[[Stage], None]
 
 PLAYS: Mapping[str, Play] = MappingProxyType(
     {
-        **clock.PLAYS,
-        **concurrency.PLAYS,
         **identity.PLAYS,
+        **clock.PLAYS,
+       ,
+        **concurrency.PLAYS,
         **receipts.PLAYS,
         **storage.PLAYS,
         **network.PLAYS,
+       ,
         **paper_acceptance.PLAYS,
         **paper_parity.PLAYS,
         **paper_interrupted.PLAYS,
         **telemetry.PLAYS,
+        **limits.PLAYS,
     }
 )
 
