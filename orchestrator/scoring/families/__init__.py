@@ -31,11 +31,9 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
     {
         **identity.JUDGES,
         **clock.JUDGES,
-       ,
         **concurrency.JUDGES,
         **receipts.JUDGES,
         **network.JUDGES,
-       ,
         **paper_acceptance.JUDGES,
         **paper_parity.JUDGES,
         **paper_interrupted.JUDGES,

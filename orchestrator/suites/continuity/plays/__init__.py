@@ -43,12 +43,10 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
     {
         **identity.PLAYS,
         **clock.PLAYS,
-       ,
         **concurrency.PLAYS,
         **receipts.PLAYS,
         **storage.PLAYS,
         **network.PLAYS,
-       ,
         **paper_acceptance.PLAYS,
         **paper_parity.PLAYS,
         **paper_interrupted.PLAYS,
