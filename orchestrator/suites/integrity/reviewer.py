@@ -94,6 +94,27 @@ class Reviewer:
             raise ValueError(f"a review ends with {APPROVE} or {REJECT}, not {decision!r}")
         return self._private_keys[signer].sign(signing_bytes(challenge, decision))
 
+    def sign_operation(
+        self,
+        challenge: common_pb2.Challenge,
+        word: str,
+        result_digest: str,
+        signer: Signer = Signer.REVIEWER,
+    ) -> bytes:
+        """Sign an operator's word on an operation, over exactly this challenge (continuity.proto).
+
+        Args:
+            challenge: As the memory issued it.
+            word: `happened`, `did_not_happen` or `abandon`.
+            result_digest: SHA-256 of the result's JSON; empty without one.
+            signer: Whose key signs.
+
+        Returns:
+            The Ed25519 signature, 64 bytes.
+        """
+        message = signing_bytes(challenge, word, result_digest=result_digest)
+        return self._private_keys[signer].sign(message)
+
     def __repr__(self) -> str:
         return (
             f"Reviewer(key_id={self.public_key.key_id!r}, principal={self.public_key.principal!r})"
