@@ -243,6 +243,88 @@ class Recording(_message.Message):
 Global___Recording: _TypeAlias = Recording  # noqa: Y015
 
 @_typing.final
+class FreshConversation(_message.Message):
+    """A conversation that fresh models hold, agent and simulated user alike. The host asks the endpoint that its own
+    environment names, and fails the workflow where it names none.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPENING_FIELD_NUMBER: _builtins.int
+    AGENT_INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    USER_INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    TOOLS_JSON_FIELD_NUMBER: _builtins.int
+    STOP_TOKEN_FIELD_NUMBER: _builtins.int
+    ANSWERS_MAX_FIELD_NUMBER: _builtins.int
+    opening: _builtins.str
+    """What the agent says before anybody is asked."""
+    agent_instructions: _builtins.str
+    """What the agent's model is told first; 1..32,768 bytes."""
+    user_instructions: _builtins.str
+    """What the simulated user's model is told first; 1..32,768 bytes."""
+    tools_json: _builtins.str
+    """Functions that the agent may call: a JSON array of OpenAI-compatible function schemas; at most 65,536 bytes."""
+    stop_token: _builtins.str
+    """A user's message that holds it is its last; 1..64 bytes."""
+    answers_max: _builtins.int
+    """Answers of models after which the workflow fails; 1..128."""
+    def __init__(
+        self,
+        *,
+        opening: _builtins.str = ...,
+        agent_instructions: _builtins.str = ...,
+        user_instructions: _builtins.str = ...,
+        tools_json: _builtins.str = ...,
+        stop_token: _builtins.str = ...,
+        answers_max: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_instructions", b"agent_instructions", "answers_max", b"answers_max", "opening", b"opening", "stop_token", b"stop_token", "tools_json", b"tools_json", "user_instructions", b"user_instructions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FreshConversation: _TypeAlias = FreshConversation  # noqa: Y015
+
+@_typing.final
+class ModelUsage(_message.Message):
+    """What models of a conversation took, as their provider told."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    OUTPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    ANSWERS_WITH_USAGE_FIELD_NUMBER: _builtins.int
+    PROVENANCE_FIELD_NUMBER: _builtins.int
+    MODELS_FIELD_NUMBER: _builtins.int
+    input_tokens: _builtins.int
+    output_tokens: _builtins.int
+    answers_with_usage: _builtins.int
+    """Answers with a usage of their own; of the others it stays unknown."""
+    provenance: _builtins.str
+    """Where the numbers come from: "provider"."""
+    @_builtins.property
+    def models(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The models that the provider says it used, each once, in order of first use; at most 16."""
+
+    def __init__(
+        self,
+        *,
+        input_tokens: _builtins.int = ...,
+        output_tokens: _builtins.int = ...,
+        answers_with_usage: _builtins.int = ...,
+        provenance: _builtins.str = ...,
+        models: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers_with_usage", b"answers_with_usage", "input_tokens", b"input_tokens", "models", b"models", "output_tokens", b"output_tokens", "provenance", b"provenance"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelUsage: _TypeAlias = ModelUsage  # noqa: Y015
+
+@_typing.final
 class Workflow(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -254,6 +336,7 @@ class Workflow(_message.Message):
     TURNS_FIELD_NUMBER: _builtins.int
     DEPLOYMENT_FIELD_NUMBER: _builtins.int
     RECORDING_FIELD_NUMBER: _builtins.int
+    FRESH_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
     """1..128 bytes; unique in the run."""
     run_id: _builtins.str
@@ -271,6 +354,10 @@ class Workflow(_message.Message):
     def recording(self) -> Global___Recording:
         """A recorded conversation in place of `turns`."""
 
+    @_builtins.property
+    def fresh(self) -> Global___FreshConversation:
+        """A conversation of fresh models in place of `turns`."""
+
     def __init__(
         self,
         *,
@@ -282,10 +369,11 @@ class Workflow(_message.Message):
         turns: _abc.Iterable[Global___AssistantTurn] | None = ...,
         deployment: _builtins.str = ...,
         recording: Global___Recording | None = ...,
+        fresh: Global___FreshConversation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["recording", b"recording"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fresh", b"fresh", "recording", b"recording"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arm", b"arm", "deployment", b"deployment", "namespace", b"namespace", "principal", b"principal", "recording", b"recording", "run_id", b"run_id", "turns", b"turns", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arm", b"arm", "deployment", b"deployment", "fresh", b"fresh", "namespace", b"namespace", "principal", b"principal", "recording", b"recording", "run_id", b"run_id", "turns", b"turns", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -436,6 +524,7 @@ class WorkflowStatus(_message.Message):
     MODEL_REQUESTS_MISMATCHED_FIELD_NUMBER: _builtins.int
     TRAJECTORY_DIGEST_FIELD_NUMBER: _builtins.int
     GRAPH_DIGEST_FIELD_NUMBER: _builtins.int
+    MODEL_USAGE_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
     state: Global___WorkflowState.ValueType
     error: _builtins.str
@@ -454,6 +543,10 @@ class WorkflowStatus(_message.Message):
     def operations(self) -> _containers.RepeatedCompositeFieldContainer[Global___OperationStatus]:
         """In order of dispatch."""
 
+    @_builtins.property
+    def model_usage(self) -> Global___ModelUsage:
+        """With fresh models; what follows from the durable state."""
+
     def __init__(
         self,
         *,
@@ -466,10 +559,11 @@ class WorkflowStatus(_message.Message):
         model_requests_mismatched: _builtins.int = ...,
         trajectory_digest: _builtins.str = ...,
         graph_digest: _builtins.str = ...,
+        model_usage: Global___ModelUsage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_usage", b"model_usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "graph_digest", b"graph_digest", "model_requests", b"model_requests", "model_requests_mismatched", b"model_requests_mismatched", "operations", b"operations", "state", b"state", "trajectory_digest", b"trajectory_digest", "wait_remaining_ms", b"wait_remaining_ms", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "graph_digest", b"graph_digest", "model_requests", b"model_requests", "model_requests_mismatched", b"model_requests_mismatched", "model_usage", b"model_usage", "operations", b"operations", "state", b"state", "trajectory_digest", b"trajectory_digest", "wait_remaining_ms", b"wait_remaining_ms", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
