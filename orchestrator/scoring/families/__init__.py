@@ -22,6 +22,7 @@ from orchestrator.scoring.families import (
     receipts,
     storage,
     telemetry,
+    zombie,
 )
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 
@@ -31,6 +32,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
     {
         **identity.JUDGES,
         **clock.JUDGES,
+        **zombie.JUDGES,
         **concurrency.JUDGES,
         **receipts.JUDGES,
         **network.JUDGES,

@@ -18,6 +18,7 @@ from orchestrator.suites.continuity.families import (
     receipts,
     storage,
     telemetry,
+    zombie,
 )
 from orchestrator.suites.continuity.families.model import (
     Account,
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _FAMILIES = (
+    zombie,
     identity,
     clock,
     concurrency,

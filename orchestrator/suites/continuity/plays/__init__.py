@@ -31,6 +31,7 @@ from orchestrator.suites.continuity.plays import (
     receipts,
     storage,
     telemetry,
+    zombie,
 )
 from orchestrator.suites.continuity.stage import BatchResult, Stage
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -43,6 +44,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
     {
         **identity.PLAYS,
         **clock.PLAYS,
+        **zombie.PLAYS,
         **concurrency.PLAYS,
         **receipts.PLAYS,
         **storage.PLAYS,
