@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 
 from chaos.receipts import JournalPrecondition
 from chaos.windows import Window
 from memqual.v1 import common_pb2
 
-__all__ = ["read_precondition"]
+__all__ = ["applied_by_workflow", "read_precondition"]
+
+
+def applied_by_workflow(journal: Iterable[common_pb2.JournalRecord]) -> Counter[str]:
+    """Number of effects of each workflow that has any."""
+    payloads = (json.loads(record.payload_json) for record in journal)
+    return Counter(
+        payload["workflow_id"] for payload in payloads if payload.get("event") == "applied"
+    )
 
 
 def read_precondition(

@@ -12,7 +12,7 @@ from orchestrator.oracle.judgement import CallJudgement, Classification
 from orchestrator.oracle.messages import DecisionKind, DecisionTold
 from orchestrator.oracle.worlds import Row
 from orchestrator.scoring.checks import Finder, requirements
-from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
+from orchestrator.scoring.effects import EffectFacts, OperationEffects, effects_by_workflow
 from orchestrator.scoring.end_checks import ENDLESS_WAITS, waits_for_ever
 from orchestrator.scoring.exemplars import judged_in_row
 from orchestrator.scoring.rows import asked_after, unreached
@@ -46,6 +46,34 @@ def test_effects_are_counted_by_workflow_and_event() -> None:
         "w": EffectFacts(1, 1, 1, 1, 1, ("a",)),
         "v": EffectFacts(applied=2, arguments_digests=("b", "c")),
     }
+
+
+def test_effects_are_counted_by_operation_too() -> None:
+    def record(event: str, operation: str, digest: str = "") -> dict[str, object]:
+        return {
+            "event": event,
+            "workflow_id": "w",
+            "operation_id": operation,
+            "arguments_digest": digest,
+        }
+
+    (facts,) = effects_by_workflow(
+        journal(
+            record("received", "read only"),
+            record("read", "read only"),
+            record("received", "written", "a"),
+            record("applied", "written", "a"),
+            record("replayed", "written", "a"),
+            record("received", "refused"),
+            record("refused", "refused") | {"refused_by": "tool"},
+        )
+    ).values()
+    assert facts.received == 3
+    assert dict(facts.operations) == {
+        "read only": OperationEffects(answered=1),
+        "written": OperationEffects(applied=1, answered=2, arguments_digests=("a",)),
+    }
+    assert facts.of_operation("refused") == OperationEffects()
 
 
 def test_every_requirement_has_an_id_of_its_own_and_a_property() -> None:

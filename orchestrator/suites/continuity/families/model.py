@@ -109,6 +109,8 @@ class FamilyCase(Frozen):
         receipts: `kind` or `kind:service` of each fault receipt that must be there.
         account: Whom an extra effect is charged to that no grant outside the oracle explains.
         effects_max: Effects of one workflow that are rightly there.
+        effects_per_operation: Effects of one operation that are rightly there, where workflows have
+            several operations; `effects_max` then bounds nothing.
         end: Where its workflows must stand.
         weight: From which profile on it is scheduled.
         operations: Trials of one batch.
@@ -134,6 +136,7 @@ class FamilyCase(Frozen):
     receipts: tuple[str, ...] = ()
     account: Account = Account.NOBODY
     effects_max: int = 1
+    effects_per_operation: int | None = None
     end: End = End.RESOLVED
     weight: Weight = Weight.STANDARD
     operations: int = 20
