@@ -9,6 +9,7 @@ from services.controls import (
     lifecycle_flaws,
     network_flaws,
     review_flaws,
+    storage_flaws,
     telemetry_flaws,
 )
 from services.controls.continuity_flaws import (
@@ -101,5 +102,6 @@ FLAWS: Mapping[str, Flaw] = {
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
     **network_flaws.FLAWS,
+    **storage_flaws.FLAWS,
     **telemetry_flaws.FLAWS,
 }

@@ -91,6 +91,7 @@ class Composition:
         decisions: makes the rules of Begin, Peek and Renew for a policy.
         recordings: the rules of RecordReceipt, RecordQuery and Resolve.
         records: makes the part that serves MemoryService, or None for no such part.
+        open_database: opens or creates the store at a path.
         read_clock_ns: the lease clock, nanoseconds since the Unix epoch; tests give another.
         reporter: makes what tells the observer of decisions and recordings, from an emitter and
             the run's id.
@@ -102,6 +103,7 @@ class Composition:
     decisions: Callable[[Policy], DecisionRules] = DecisionRules
     recordings: RecordingRules = field(default_factory=RecordingRules)
     records: RecordsFactory | None = create_records
+    open_database: Callable[[Path], Database] = Database
     read_clock_ns: Callable[[], int] = wall_ns
     reporter: Callable[[Emitter, str], Reporter] = Reporter
     replace_registrars: Callable[[Sequence[server.Registrar]], Sequence[server.Registrar]] = tuple
@@ -131,7 +133,7 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
     keys = _keys(memory_settings.reviewer_keys_path)
     policy = Policy(lease_seconds=memory_settings.lease_seconds)
     try:
-        database = Database(memory_settings.database_path)
+        database = composition.open_database(memory_settings.database_path)
         operations = Operations(
             database,
             composition.decisions(policy),

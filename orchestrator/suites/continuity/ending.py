@@ -49,6 +49,7 @@ def prove_end(stage: Stage) -> None:
     The stack is of no use afterwards: the memory was started again and given an empty volume.
     """
     try:
+        stage.context.stack.storage.let_go()
         end = _own_end(stage)
         if not end:
             return

@@ -28,7 +28,8 @@ from orchestrator.suites.integrity.deaths import MEMORY
 
 __all__ = ["first_start", "recovery"]
 
-_KILLS = 12
+_SPREAD = 8
+_NEAR_MAX = 40
 _STAND_SECONDS = 30.0
 _LOOK_SECONDS = 0.2
 
@@ -75,7 +76,7 @@ def _storm(stage: Stage, layer: StorageLayer, phase: str, prepare: Callable[[], 
     count = _undisturbed(stage, layer)
     target = kill_memory(stage)
     prepare()
-    points = sorted({max(round(count * number / _KILLS), 1) for number in range(1, _KILLS + 1)})
+    points = _points(count)
     kills: list[StormKill] = []
     for point in points:
         layer.hold(point - 1)
@@ -106,6 +107,16 @@ def _storm(stage: Stage, layer: StorageLayer, phase: str, prepare: Callable[[], 
             }
         )
     )
+
+
+def _points(count: int) -> list[int]:
+    """Operations at which a start is cut: close together at its beginning, and all over it."""
+    spread = {max(round(count * number / _SPREAD), 1) for number in range(1, _SPREAD + 1)}
+    near, following = 1, 2
+    while near <= min(count, _NEAR_MAX):
+        spread.add(near)
+        near, following = following, near + following
+    return sorted(spread)
 
 
 def _undisturbed(stage: Stage, layer: StorageLayer) -> int:
