@@ -13,6 +13,7 @@ from rich.table import Table
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import CONTROLS, VENDOR
+from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate
 
@@ -36,6 +37,7 @@ class ConsoleTable:
         self._decisions: dict[str, Counter[str]] = {}
         self._failed: list[TrialRecord] = []
         self._failures = 0
+        self._paper = PaperBuilder()
 
     def add(self, trial: TrialRecord) -> None:
         """Add the record of a trial that counts."""
@@ -43,6 +45,8 @@ class ConsoleTable:
         self._decisions.setdefault(trial.subject, Counter()).update(
             unsafe=trial.unsafe_decisions, needless=trial.needless_decisions
         )
+        if trial.subject == VENDOR:
+            self._paper.add(trial)
         if trial.subject == VENDOR and trial.verdict in (Verdict.FAIL, Verdict.ERROR):
             self._failures += 1
             if len(self._failed) < _FAILURES_SHOWN:
@@ -72,6 +76,8 @@ class ConsoleTable:
                 console.print(f"  {name:<16} {rate.text} passed")
         if result.integrity_cases:
             _print_integrity(console, result)
+        for paper in self._paper.result():
+            _print_paper(console, paper)
         self._print_failures(console, root)
         console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
         for reason in result.reasons:
@@ -109,6 +115,20 @@ def _print_integrity(console: Console, result: Aggregate) -> None:
     for rate in result.integrity_rates:
         indent = "    beside: " if rate.beside else "  "
         console.print(f"{indent}{rate.name:<16} {rate.words}", soft_wrap=True)
+
+
+def _print_paper(console: Console, paper: PaperTable) -> None:
+    """One of the study's tables: published / ours."""
+    table = Table(title=f"{paper.title}: published / ours")
+    table.add_column("of")
+    for name in (*paper.columns, "trials"):
+        table.add_column(name)
+    for row in paper.rows:
+        values = (f"{value.published} / {_shown(value.ours)}" for value in row.values)
+        table.add_row(row.name, *values, row.trials)
+    console.print(table)
+    for note in paper.notes:
+        console.print(f"  {_shown(note)}", soft_wrap=True)
 
 
 def _of(count: int, total: int) -> str:

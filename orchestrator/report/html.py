@@ -26,6 +26,7 @@ from orchestrator.report.declared import DeclaredView, declared_of
 from orchestrator.report.facts import Gap, GapList, HazardRow, hazards_of, run_facts
 from orchestrator.report.failures import CellFailures, FailureList
 from orchestrator.report.matrix import Matrix, MatrixBuilder
+from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.report.wording import MARKS, MEANINGS, Mark, coverage, share
 from orchestrator.scoring.run import Aggregate, latest_records
@@ -63,6 +64,7 @@ class Page:
     gaps: tuple[Gap, ...]
     matrix: Matrix
     axis: AxisView
+    paper: tuple[PaperTable, ...]
     controls: tuple[ControlView, ...]
     declared: DeclaredView
     hazards: tuple[HazardRow, ...]
@@ -96,6 +98,7 @@ class PageBuilder:
         self._gaps = GapList()
         self._matrix = MatrixBuilder()
         self._axis = AxisBuilder()
+        self._paper = PaperBuilder()
         self._controls = ControlList()
 
     def add(self, trial: TrialRecord) -> None:
@@ -108,6 +111,7 @@ class PageBuilder:
         self._gaps.add(trial)
         self._matrix.add(trial)
         self._axis.add(trial)
+        self._paper.add(trial)
 
     def render(self, manifest: Manifest, result: Aggregate) -> str:
         """Render the page; the same input gives the same page.
@@ -131,6 +135,7 @@ class PageBuilder:
             gaps=self._gaps.result(),
             matrix=matrix,
             axis=self._axis.result(),
+            paper=self._paper.result(),
             controls=self._controls.result(result),
             declared=declared_of(manifest.describe_json),
             hazards=hazards,

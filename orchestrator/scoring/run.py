@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.model import (
+    Cell,
     CheckOutcome,
     Frozen,
     NotRunSubtype,
@@ -22,6 +23,8 @@ from orchestrator.plan import VENDOR, ExpectedCells, PlannedPlaces
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.counting import latest_records
 from orchestrator.scoring.parity import Parity
+from orchestrator.scoring.study_parity import StudyParity
+from orchestrator.suites.continuity.families import EvidenceClass, case_of_cell
 from orchestrator.suites.integrity.metrics import CategoryRow, IntegrityRate, IntegrityTotals
 
 __all__ = [
@@ -146,6 +149,7 @@ class Totals:
         self._cells: dict[tuple[str, str], CellTotals] = {}
         self._misses: list[ControlMiss] = []
         self._parity = Parity()
+        self._study = StudyParity()
         self._findings: Counter[str] = Counter()
         self._integrity = IntegrityTotals()
         self._rates: dict[str, Counter[Verdict]] = {}
@@ -171,14 +175,15 @@ class Totals:
             self._misses += _control_misses(trial)
             return
         self._parity.add(trial)
+        self._study.add(trial)
         self._findings.update(trial.findings)
         self._integrity.add(trial)
-        suite = trial.cell.suite.value
-        for name in (suite, f"{suite}/{trial.cell.case}" if trial.cell.case else suite):
+        whole = _whole(trial.cell)
+        for name in (whole, f"{whole}/{trial.cell.case}" if trial.cell.case else whole):
             self._rates.setdefault(name, Counter())
-        self._rates[suite][trial.verdict] += 1
+        self._rates[whole][trial.verdict] += 1
         if trial.cell.case:
-            self._rates[f"{suite}/{trial.cell.case}"][trial.verdict] += 1
+            self._rates[f"{whole}/{trial.cell.case}"][trial.verdict] += 1
 
     def result(self) -> Aggregate:
         """What everything that was added amounts to."""
@@ -193,7 +198,10 @@ class Totals:
         for name, counts in self._rates.items():
             if "/" not in name:
                 vendor += counts
+        differing = self._study.violations()
         verdict, reasons = _verdict(vendor, self._uncertain, missing, misses, parity)
+        if differing:
+            verdict, reasons = RunVerdict.INVALID, (*differing, *reasons)
         cases = self._integrity.rows()
         return Aggregate(
             verdict=verdict,
@@ -232,13 +240,26 @@ def aggregate(trials: Iterable[TrialRecord], expected: ExpectedCells) -> Aggrega
     return totals.result()
 
 
+def _whole(cell: Cell) -> str:
+    """Name of the rate that a trial is counted in: its suite's, of one evidence class.
+
+    Evidence classes are never summed together (DESIGN §7); the usual one is not named.
+    """
+    suite = cell.suite.value
+    case = case_of_cell(cell) if cell.suite is Suite.CONTINUITY else None
+    if case is None or case.evidence_class is EvidenceClass.EXTERNAL_HARNESS:
+        return suite
+    return f"{suite} ({case.evidence_class.value})"
+
+
 def _in_order(names: Iterable[str]) -> list[str]:
-    """Suites in their order, each followed by its cases."""
+    """Suites in their order, each followed by its cases, one evidence class after the other."""
     suites = [suite.value for suite in Suite]
 
-    def key(name: str) -> tuple[int, str]:
-        suite, _, case = name.partition("/")
-        return suites.index(suite), case
+    def key(name: str) -> tuple[int, str, str]:
+        whole, _, case = name.partition("/")
+        suite, _, evidence_class = whole.partition(" ")
+        return suites.index(suite), evidence_class, case
 
     return sorted(names, key=key)
 
