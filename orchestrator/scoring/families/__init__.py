@@ -13,6 +13,7 @@ from types import MappingProxyType
 from orchestrator.scoring.families import (
     clock,
     concurrency,
+    golden,
     identity,
     limits,
     network,
@@ -20,6 +21,7 @@ from orchestrator.scoring.families import (
     paper_interrupted,
     paper_parity,
     receipts,
+    resolve,
     storage,
     telemetry,
     zombie,
@@ -36,11 +38,13 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **concurrency.JUDGES,
         **receipts.JUDGES,
         **network.JUDGES,
+        **golden.JUDGES,
         **paper_acceptance.JUDGES,
         **paper_parity.JUDGES,
         **paper_interrupted.JUDGES,
         **storage.JUDGES,
         **telemetry.JUDGES,
         **limits.JUDGES,
+        **resolve.JUDGES,
     }
 )

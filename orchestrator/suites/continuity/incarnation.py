@@ -121,6 +121,21 @@ class Incarnation:
         )
         return self._reply(self._stubs(spec).continuity.GetOperation, request)
 
+    def request_resolve(
+        self, spec: continuity_pb2.OperationSpec
+    ) -> Reply[continuity_pb2.RequestResolveResponse]:
+        """Ask for the challenge that the operator signs."""
+        request = continuity_pb2.RequestResolveRequest(
+            namespace=spec.namespace, operation_id=spec.operation_id, principal=spec.principal
+        )
+        return self._reply(self._stubs(spec).continuity.RequestResolve, request)
+
+    def resolve(
+        self, spec: continuity_pb2.OperationSpec, request: continuity_pb2.ResolveRequest
+    ) -> Reply[continuity_pb2.ResolveResponse]:
+        """Hand in what an operator signed; the operation tells the call in the trace only."""
+        return self._reply(self._stubs(spec).continuity.Resolve, request)
+
     def _stubs(self, spec: continuity_pb2.OperationSpec) -> MemoryStubs:
         return self.session.with_workflow(spec.workflow_id, spec.operation_id)
 

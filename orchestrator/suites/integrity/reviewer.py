@@ -20,10 +20,11 @@ from orchestrator.suites.integrity.calls import Signer
 from services.common.canonical import sha256_hex
 from services.common.challenges import ANY_PRINCIPAL, PublicKey, signing_bytes
 
-__all__ = ["APPROVE", "OTHER_PRINCIPAL", "REJECT", "Reviewer"]
+__all__ = ["APPROVE", "OTHER_PRINCIPAL", "REJECT", "RESOLUTIONS", "Reviewer"]
 
 APPROVE = "approve"
 REJECT = "reject"
+RESOLUTIONS = ("happened", "did_not_happen", "abandon")
 
 OTHER_PRINCIPAL = "memqual-other-principal"
 """Whom the second mounted key speaks for; no trial has this principal."""
@@ -113,6 +114,33 @@ class Reviewer:
             The Ed25519 signature, 64 bytes.
         """
         message = signing_bytes(challenge, word, result_digest=result_digest)
+        return self._private_keys[signer].sign(message)
+
+    def sign_resolution(
+        self,
+        challenge: common_pb2.Challenge,
+        word: str,
+        result_json: str = "",
+        signer: Signer = Signer.REVIEWER,
+    ) -> bytes:
+        """Sign what an operator found of an operation, over exactly this challenge.
+
+        Args:
+            challenge: As the memory issued it.
+            word: `happened`, `did_not_happen` or `abandon`.
+            result_json: With `happened`: canonical JSON of the result.
+            signer: Whose key signs.
+
+        Returns:
+            The Ed25519 signature, 64 bytes.
+
+        Raises:
+            ValueError: Any other word.
+        """
+        if word not in RESOLUTIONS:
+            raise ValueError(f"an operation is resolved with one of {RESOLUTIONS}, not {word!r}")
+        digest = sha256_hex(result_json.encode()) if result_json else ""
+        message = signing_bytes(challenge, word, result_digest=digest)
         return self._private_keys[signer].sign(message)
 
     def __repr__(self) -> str:

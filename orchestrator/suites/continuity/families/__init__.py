@@ -9,6 +9,7 @@ from orchestrator.model import Cell
 from orchestrator.suites.continuity.families import (
     clock,
     concurrency,
+    golden,
     identity,
     limits,
     network,
@@ -16,6 +17,7 @@ from orchestrator.suites.continuity.families import (
     paper_interrupted,
     paper_parity,
     receipts,
+    resolve,
     storage,
     telemetry,
     zombie,
@@ -41,9 +43,9 @@ __all__ = [
 ]
 
 _FAMILIES = (
-    zombie,
     identity,
     clock,
+    zombie,
     concurrency,
     receipts,
     network,
@@ -53,6 +55,8 @@ _FAMILIES = (
     storage,
     telemetry,
     limits,
+    golden,
+    resolve,
 )
 
 

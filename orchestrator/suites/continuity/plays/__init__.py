@@ -22,6 +22,7 @@ from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.plays import (
     clock,
     concurrency,
+    golden,
     identity,
     limits,
     network,
@@ -29,6 +30,7 @@ from orchestrator.suites.continuity.plays import (
     paper_interrupted,
     paper_parity,
     receipts,
+    resolve,
     storage,
     telemetry,
     zombie,
@@ -49,11 +51,13 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **receipts.PLAYS,
         **storage.PLAYS,
         **network.PLAYS,
+        **golden.PLAYS,
         **paper_acceptance.PLAYS,
         **paper_parity.PLAYS,
         **paper_interrupted.PLAYS,
         **telemetry.PLAYS,
         **limits.PLAYS,
+        **resolve.PLAYS,
     }
 )
 
