@@ -15,7 +15,7 @@ from typing import Literal
 import grpc
 from google.protobuf.message import DecodeError
 
-from chaos.client import InterposerClient
+from chaos.client import Fate, InterposerClient
 from chaos.errors import FaultNotPossible
 from chaos.faults import ActiveFault, Availability
 from chaos.receipts import FaultReceipt, TelemetryReceipt
@@ -106,6 +106,9 @@ class _Disturbed:
 
     def lift(self) -> FaultReceipt:
         client = self.fault.client
+        if self.fault.action == "slow":
+            # It answers at last, so that emitters that wait for it go on.
+            client.release(self.fault.rule_id, Fate.DELIVER)
         client.clear(self.fault.rule_id)
         records = tuple(client.trace(self.first_sequence))
         _, kind = _ACTIONS[self.fault.action]

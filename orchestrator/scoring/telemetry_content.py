@@ -1,8 +1,8 @@
 """What telemetry carried, by the interposer's trace: only ids and a kind are allowed (DESIGN §4).
 
-Looked for are the operation's own secrets and contents: lease tokens, query tickets, arguments,
-results and effect ids, each as it is, as hexadecimal and as base64. Ids that telemetry may carry
-are cut out of what is looked for.
+Looked for are the operation's own secrets and contents: lease tokens, query tickets, arguments and
+results, each as it is, as hexadecimal and as base64. Ids that telemetry may carry, and parts of
+them, are cut out of what is looked for.
 """
 
 from __future__ import annotations
@@ -129,10 +129,12 @@ def secrets_of(
         if record.metadata["memqual-workflow"] == workflow_id and record.payload
         for secret in _texts(record)
     ]
+    known = "\n".join(allowed).lower()
     return frozenset(
         Secret(secret.name, run)
         for secret in texts
         for run in _RUN.findall(_without(secret.text, allowed))
+        if run.lower() not in known
     )
 
 
@@ -152,8 +154,8 @@ def _texts(record: interposer_pb2.TraceRecord) -> Iterator[Secret]:
 
 
 def _of_receipt(receipt: continuity_pb2.Receipt) -> Iterator[Secret]:
+    # An effect's id is as opaque as an operation's, and may be made of it.
     yield Secret("result", receipt.result_json)
-    yield Secret("effect id", receipt.effect_id)
 
 
 def _without(text: str, allowed: Sequence[str]) -> str:

@@ -38,19 +38,16 @@ _UNDER_WAY = 1
 def _carries_ids_only(trial: CaseFacts) -> None:
     """No content and no field beyond the contract's, whoever sent it."""
     secrets = _secrets(trial)
-    calls = _about(trial, emitted(trial.facts.trace))
-    memory = [one for one in calls if one.source == "memory"]
-    hosts = [one for one in calls if one.source in _HOSTS]
-    content = ("MQ-C-66", "ids and kinds, no content")
-    listed = ("MQ-C-67", "what the contract lists")
-    for part, (requirement, expected), words in (
-        ("content", content, lambda found: _told(secrets, found)),
-        ("allowed", listed, _outside),
+    calls = emitted(trial.facts.trace)
+    for prefix, sent in (
+        ("continuity", [one for one in calls if one.source == "memory"]),
+        ("rig", [one for one in calls if one.source in _HOSTS]),
     ):
-        found = words(memory)
-        trial.find.that(f"continuity.telemetry.{part}", requirement, not found, expected, found)
-        found = words(hosts)
-        trial.find.rig(f"rig.telemetry.{part}", requirement, not found, expected, found)
+        check = trial.find.rig if prefix == "rig" else trial.find.that
+        told = _told(secrets, sent)
+        check(f"{prefix}.telemetry.content", "MQ-C-66", not told, "ids, no content", told)
+        told = _outside(_about(trial, sent))
+        check(f"{prefix}.telemetry.allowed", "MQ-C-67", not told, "what is listed", told)
 
 
 def _told(secrets: frozenset[Secret], calls: Iterable[Emitted]) -> str:
