@@ -105,6 +105,10 @@ check-tree: setup ## Fail when a tracked file names a registry's host or a path 
 search: setup ## Make up attacks on a memory and print the shortest that works: VENDOR= SEED= RUNTIME= MEMORY_IMAGE=
 	$(BIN)/memqual search $(SEARCH_FLAGS)
 
+.PHONY: explore
+explore: setup ## Play random schedules of faults, shrink what breaks a rule: MINUTES= VENDOR= SEED= RUNTIME= MEMORY_IMAGE=
+	$(BIN)/memqual explore $(SEARCH_FLAGS) $(if $(MINUTES),--minutes $(MINUTES))
+
 .PHONY: baseline
 baseline: setup ## Accept the contract as it is as the new baseline of `buf breaking`
 	$(BIN)/buf build --as-file-descriptor-set -o protos/baseline.binpb

@@ -105,6 +105,23 @@ def _search(options: argparse.Namespace) -> int:
     )
 
 
+def _explore(options: argparse.Namespace) -> int:
+    from orchestrator.campaign.exploring import ExploreOptions, run_explore
+
+    return run_explore(
+        ExploreOptions(
+            vendor=options.vendor,
+            memory_image=options.memory_image,
+            runtime=options.runtime,
+            runs_folder=options.runs,
+            base_image=options.base_image,
+            seed=options.seed,
+            minutes=options.minutes,
+            replay=options.replay,
+        )
+    )
+
+
 def _gc(options: argparse.Namespace) -> int:
     from orchestrator.campaign.housekeeping import collect_garbage
 
@@ -178,6 +195,8 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--replay", type=Path, help="play this case once, in place of a search")
     search.set_defaults(command=_search)
 
+    _add_explore(commands)
+
     gc = commands.add_parser("gc", help="remove what killed runs left behind")
     gc.add_argument("--run-id", help="everything of this run, alive or not")
     gc.set_defaults(command=_gc)
@@ -190,6 +209,19 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--only", action="append", default=[], help="one benchmark, repeatable")
     bench.set_defaults(command=_bench)
     return parser
+
+
+def _add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    explore = commands.add_parser("explore", help="play random schedules of faults, shrink finds")
+    explore.add_argument("--vendor", type=Path, help="vendor.yaml of the memory")
+    explore.add_argument("--memory-image", help="name:tag of the memory's image")
+    explore.add_argument("--runtime", choices=["auto", "docker", "process"], default="auto")
+    explore.add_argument("--runs", type=Path, default=Path("runs"), help="where finds are kept")
+    explore.add_argument("--base-image", help="base of our images, in place of Debian packages")
+    explore.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="root of all draws")
+    explore.add_argument("--minutes", type=_minutes, default=10.0, help="end after so long")
+    explore.add_argument("--replay", type=Path, help="play this case once, in place of exploring")
+    explore.set_defaults(command=_explore)
 
 
 def _seed(text: str) -> int:

@@ -70,7 +70,7 @@ def check_history(
     """
     calls = view.calls
     overlapping = _overlapping(calls)
-    search = _Search(calls, clock, declared.lease_ns, states_max)
+    search = _Search(view.operation_id, calls, clock, declared.lease_ns, states_max)
     try:
         failed = search.first_failure()
     except _TooMany:
@@ -83,7 +83,7 @@ def check_history(
         for call in calls
         if call.forwarded_ns <= ends_ns
     ]
-    core = _core(prefix, clock, declared.lease_ns, states_max)
+    core = _core(view.operation_id, prefix, clock, declared.lease_ns)
     return HistoryResult(
         Verdict.REJECTED, search.states, tuple(told(call) for call in core), overlapping
     )
@@ -105,9 +105,14 @@ class _Search:
     """One search; `states` counts what it looked at."""
 
     def __init__(
-        self, calls: Sequence[Call], clock: ClockMap, lease_ns: int, states_max: int
+        self,
+        operation_id: str,
+        calls: Sequence[Call],
+        clock: ClockMap,
+        lease_ns: int,
+        states_max: int,
     ) -> None:
-        self._timed = [_timed(call, clock) for call in calls]
+        self._timed = [_timed(call, clock, operation_id) for call in calls]
         self._nameless = _nameless(calls)
         self._lease_ns = lease_ns
         self._states_max = states_max
@@ -222,7 +227,7 @@ def _over_before(call: Call, instant_ns: int) -> bool:
     return not _ended(call) and call.last_ns is not None and call.last_ns < instant_ns
 
 
-def _timed(call: Call, clock: ClockMap) -> Timed:
+def _timed(call: Call, clock: ClockMap, operation_id: str) -> Timed:
     """What the clock can have shown, over every part of it that the call can have met."""
     last_ns = call.last_ns
     met = [
@@ -232,10 +237,10 @@ def _timed(call: Call, clock: ClockMap) -> Timed:
     ]
     earliest_ns = min(max(part.first_ns, call.forwarded_ns) + part.low_ns for part in met)
     if last_ns is None:
-        return Timed(call, earliest_ns, None)
+        return Timed(call, earliest_ns, None, operation_id)
     shown = [part for part in clock.segments if part.first_ns <= last_ns]
     latest_ns = max(min(part.last_ns, last_ns) + part.high_ns for part in shown)
-    return Timed(call, earliest_ns, latest_ns)
+    return Timed(call, earliest_ns, latest_ns, operation_id)
 
 
 def _open(call: Call) -> Call:
@@ -244,7 +249,7 @@ def _open(call: Call) -> Call:
 
 
 def _core(
-    calls: Sequence[Call], clock: ClockMap, lease_ns: int, states_max: int
+    operation_id: str, calls: Sequence[Call], clock: ClockMap, lease_ns: int
 ) -> tuple[Call, ...]:
     """The calls whose answers are needed for the contradiction.
 
@@ -257,7 +262,8 @@ def _core(
             continue
         relaxed = [*kept[:at], _open(kept[at]), *kept[at + 1 :]]
         try:
-            still = _Search(relaxed, clock, lease_ns, states_max).first_failure() is not None
+            search = _Search(operation_id, relaxed, clock, lease_ns, STATES_MAX)
+            still = search.first_failure() is not None
         except _TooMany:
             still = False
         if still:

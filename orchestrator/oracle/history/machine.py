@@ -41,11 +41,13 @@ class Timed:
         call: The call.
         earliest_ns: The clock showed this or more.
         latest_ns: No time later than this had ever been shown; None without a bound.
+        operation_id: The operation that its history is of.
     """
 
     call: Call
     earliest_ns: int
     latest_ns: int | None
+    operation_id: str
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,9 @@ class State:
 
 NEW = State()
 
+_INVALID_ARGUMENT = 3
+"""The status of a message that breaks a format, which is the judge's to look at."""
+
 _TAKEN = (DecisionKind.WAIT, DecisionKind.CONFIRM, DecisionKind.QUERY)
 
 
@@ -125,9 +130,9 @@ def next_states(state: State, timed: Timed, lease_ns: int) -> Iterator[State]:
         case PeekAsked():
             yield state
         case ReceiptAsked():
-            yield from _receipt(state, timed.call, asked)
+            yield from _receipt(state, timed, asked)
         case QueryAsked():
-            yield from _query(state, timed.call, asked)
+            yield from _query(state, timed, asked)
         case RenewAsked():
             yield from _renewed(state, timed, asked)
         case ResolveAsked():
@@ -218,13 +223,13 @@ def _gives_back(state: State, told: DecisionTold) -> bool:
     return given.result == kept.result if state.by_operator else given == kept
 
 
-def _receipt(state: State, call: Call, asked: ReceiptAsked) -> Iterator[State]:
+def _receipt(state: State, timed: Timed, asked: ReceiptAsked) -> Iterator[State]:
     holder = next((one for one in _grants(state) if _holds(one, asked)), None)
-    fits = holder is not None and _about_this(state, asked)
+    fits = holder is not None and _about_this(state, timed, asked.receipt)
     completes = fits and holder == state.latest and state.receipt is None
-    answer = call.answer
+    answer = timed.call.answer
     if isinstance(answer, Refused):
-        if not completes or state.abandoned:
+        if not completes or state.abandoned or answer.status_code == _INVALID_ARGUMENT:
             yield state
         return
     done = replace(state, receipt=asked.receipt, by_operator=False)
@@ -248,26 +253,25 @@ def _holds(grant: Granted, asked: ReceiptAsked) -> bool:
     )
 
 
-def _about_this(state: State, asked: ReceiptAsked) -> bool:
+def _about_this(state: State, timed: Timed, receipt: ReceiptKey) -> bool:
     digest = None if state.spec is None else state.spec.arguments_digest
-    return asked.receipt.arguments_digest == digest
+    return (receipt.operation_id, receipt.arguments_digest) == (timed.operation_id, digest)
 
 
-def _query(state: State, call: Call, asked: QueryAsked) -> Iterator[State]:
+def _query(state: State, timed: Timed, asked: QueryAsked) -> Iterator[State]:
     known = (asked.attempt, asked.query_ticket) in state.tickets
     latest = state.latest
     current = latest is not None and (
         asked.attempt == latest.attempt if latest.exact else asked.attempt >= latest.attempt
     )
-    accepted = isinstance(call.answer, Accepted)
+    accepted = isinstance(timed.call.answer, Accepted)
     if not accepted or state.receipt is not None:
         yield state
-    if isinstance(call.answer, Refused) or not known or state.receipt is not None:
+    if isinstance(timed.call.answer, Refused) or not known or state.receipt is not None:
         return
     match asked.presence:
         case Presence.PRESENT if asked.receipt is not None:
-            digest = None if state.spec is None else state.spec.arguments_digest
-            if asked.receipt.arguments_digest == digest:
+            if _about_this(state, timed, asked.receipt):
                 yield replace(state, receipt=asked.receipt)
         case Presence.ABSENT_FINAL if current:
             yield replace(state, licensed=True)

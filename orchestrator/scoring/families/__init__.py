@@ -13,6 +13,7 @@ from types import MappingProxyType
 from orchestrator.scoring.families import (
     clock,
     concurrency,
+    explore,
     golden,
     identity,
     limits,
@@ -36,6 +37,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **clock.JUDGES,
         **zombie.JUDGES,
         **concurrency.JUDGES,
+        **explore.JUDGES,
         **receipts.JUDGES,
         **network.JUDGES,
         **golden.JUDGES,

@@ -22,6 +22,7 @@ from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.plays import (
     clock,
     concurrency,
+    explore,
     golden,
     identity,
     limits,
@@ -48,6 +49,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **clock.PLAYS,
         **zombie.PLAYS,
         **concurrency.PLAYS,
+        **explore.PLAYS,
         **receipts.PLAYS,
         **storage.PLAYS,
         **network.PLAYS,
