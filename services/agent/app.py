@@ -13,6 +13,7 @@ from services.agent.calls import ToolCaller
 from services.agent.checkpoints import CheckpointFiles
 from services.agent.clients import RETRY_WAITS_SECONDS, RPC_DEADLINE_SECONDS, Clients
 from services.agent.events import HostEvents
+from services.agent.fresh_model import FreshModel
 from services.agent.host import Host
 from services.agent.service import AgentAuditService, AgentService
 from services.common.server import Registrar
@@ -70,6 +71,7 @@ class AgentApp:
             caller=ToolCaller(self._clients, self._events, self.incarnation_id),
             events=self._events,
             barriers=Barriers(hold_seconds=settings.barrier_seconds),
+            fresh_model=FreshModel.from_environment(),
         )
 
     @property

@@ -29,6 +29,7 @@ __all__ = [
     "ENDS",
     "Answer",
     "Mismatch",
+    "Usage",
     "entries_of",
     "is_conversation",
     "next_speaker",
@@ -48,6 +49,14 @@ _OPENING_ID = "opening"
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request, as the provider told them."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a model answers.
 
@@ -55,11 +64,15 @@ class Answer:
         text: what it says; empty with calls.
         calls: what an agent asks for, in order.
         ends: a user's last word.
+        usage: what the request took; None: unknown, or nobody was asked.
+        model: name of the model that the provider says it used; empty as `usage`.
     """
 
     text: str
     calls: tuple[agent_pb2.ToolCall, ...] = ()
     ends: bool = False
+    usage: Usage | None = None
+    model: str = ""
 
 
 class Mismatch(Failed):
@@ -78,14 +91,13 @@ class Mismatch(Failed):
 
 def is_conversation(workflow: agent_pb2.Workflow) -> bool:
     """Whether agent and user talk; otherwise the script of the workflow's turns is played."""
-    return workflow.HasField("recording")
+    return workflow.HasField("recording") or workflow.HasField("fresh")
 
 
 def opening_messages(workflow: agent_pb2.Workflow) -> list[AnyMessage]:
     """What stands in the conversation before anybody is asked."""
-    if not workflow.recording.opening:
-        return []
-    return [AIMessage(content=workflow.recording.opening, id=_OPENING_ID)]
+    opening = workflow.recording.opening or workflow.fresh.opening
+    return [AIMessage(content=opening, id=_OPENING_ID)] if opening else []
 
 
 def requests_answered(messages: Sequence[AnyMessage]) -> int:

@@ -33,6 +33,7 @@ class HostEvents:
         *,
         operation_id: str = "",
         attempt: int = 0,
+        usage: observer_pb2.Usage | None = None,
     ) -> None:
         """Queues one event, in the arms that are observed; never waits."""
         if workflow.arm not in _OBSERVED_ARMS:
@@ -45,6 +46,7 @@ class HostEvents:
                 operation_id=operation_id,
                 attempt=attempt,
                 kind=kind,
+                usage=usage,
             )
         )
 

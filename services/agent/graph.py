@@ -27,6 +27,7 @@ from services.agent.conversation import (
     requests_answered,
 )
 from services.agent.events import HostEvents
+from services.agent.fresh_model import FreshModel
 from services.agent.model import agent_message, assistant_message, user_message
 from services.agent.operations import DefiniteAnswer, stored_result
 from services.agent.runs import Run
@@ -42,6 +43,7 @@ from services.agent.state import (
     workflow_of,
 )
 from services.agent.stops import ConfirmationNeeded, Failed
+from services.agent.usage import event_usage, usage_of
 from services.common.canonical import digest_hex
 from services.common.conversation import Role, trajectory_digest
 
@@ -60,6 +62,7 @@ class Drive:
         barriers: the host's own windows.
         events: telemetry.
         graph_digest: digest of the graph that is driven.
+        fresh_model: answers in conversations that were not recorded.
         acted: True from the end of `act` until the next node, which finds its result durable.
     """
 
@@ -68,6 +71,7 @@ class Drive:
     barriers: Barriers
     events: HostEvents
     graph_digest: str
+    fresh_model: FreshModel
     acted: bool = False
 
     def enter(self, state: AgentState) -> agent_pb2.Workflow:
@@ -91,6 +95,7 @@ class Drive:
                 requests=requests_answered(state["messages"]),
                 trajectory_digest=trajectory_digest(entries_of(state["messages"])),
                 graph_digest=self.graph_digest,
+                usage=usage_of(state["messages"]),
             )
 
     def answer(self, workflow: agent_pb2.Workflow, role: Role, state: AgentState) -> Answer:
@@ -99,6 +104,12 @@ class Drive:
         Raises:
             Failed: it has no answer to this request.
         """
+        if workflow.HasField("fresh"):
+            answer = self.fresh_model.answer(workflow.fresh, role, state["messages"])
+            self.events.emit(
+                workflow, observer_pb2.EVENT_KIND_MODEL_CALLED, usage=event_usage(answer)
+            )
+            return answer
         self.events.emit(workflow, observer_pb2.EVENT_KIND_MODEL_CALLED)
         try:
             return recorded_answer(workflow.recording, role, state["messages"])

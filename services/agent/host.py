@@ -29,6 +29,7 @@ from services.agent.checkpoints import (
     thread_config,
 )
 from services.agent.events import HostEvents
+from services.agent.fresh_model import FreshModel
 from services.agent.graph import AgentGraph, Drive, build_graph, graph_digest
 from services.agent.requests import CALLS_A_TURN, TURNS
 from services.agent.runs import Run, Runs
@@ -69,7 +70,13 @@ class Host:
     """
 
     def __init__(
-        self, *, files: CheckpointFiles, caller: ToolCaller, events: HostEvents, barriers: Barriers
+        self,
+        *,
+        files: CheckpointFiles,
+        caller: ToolCaller,
+        events: HostEvents,
+        barriers: Barriers,
+        fresh_model: FreshModel,
     ) -> None:
         """Compiles the graph, so that a takeover does not wait for it."""
         self.files = files
@@ -77,6 +84,7 @@ class Host:
         self.runs = Runs()
         self._caller = caller
         self._events = events
+        self._fresh_model = fresh_model
         self._graph = build_graph()
         self._graph_digest = graph_digest(self._graph)
         self._threads = ThreadPoolExecutor(DRIVES_AT_ONCE, thread_name_prefix="drive")
@@ -123,6 +131,7 @@ class Host:
         """Ends waits and takes no more work. Idempotent."""
         self.barriers.close()
         self.runs.close()
+        self._fresh_model.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _drive(self, run: Run, started: agent_pb2.Workflow | None, durable: Future[None]) -> None:
@@ -165,7 +174,9 @@ class Host:
     def _invoke(
         self, run: Run, saver: WorkflowSaver, graph_input: AgentState | Command[Any] | None
     ) -> _Ending:
-        drive = Drive(run, self._caller, self.barriers, self._events, self._graph_digest)
+        drive = Drive(
+            run, self._caller, self.barriers, self._events, self._graph_digest, self._fresh_model
+        )
         graph: AgentGraph = self._graph.copy({"checkpointer": saver})
         config: RunnableConfig = {
             **thread_config(run.workflow_id),

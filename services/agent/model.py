@@ -12,6 +12,7 @@ from langchain_core.messages.tool import tool_call
 
 from memqual.v1 import agent_pb2
 from services.agent.conversation import ENDS, Answer
+from services.agent.usage import told_with
 from services.common.canonical import digest_hex
 
 __all__ = ["agent_message", "assistant_message", "user_message"]
@@ -54,6 +55,7 @@ def agent_message(workflow_id: str, number: int, model_seed: str, answer: Answer
             )
             for call_index, call in enumerate(answer.calls)
         ],
+        additional_kwargs=told_with(answer),
     )
 
 
@@ -62,7 +64,7 @@ def user_message(workflow_id: str, number: int, model_seed: str, answer: Answer)
     return HumanMessage(
         content=answer.text,
         id="user-" + _derived(model_seed, workflow_id, number, "message"),
-        additional_kwargs={ENDS: True} if answer.ends else {},
+        additional_kwargs={**({ENDS: True} if answer.ends else {}), **told_with(answer)},
     )
 
 

@@ -3,6 +3,7 @@
 Each raises ServiceError INVALID_ARGUMENT with the field's name and what to send (DESIGN §4).
 """
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ import grpc
 
 from memqual.v1 import agent_pb2
 from services.common.errors import ServiceError
-from services.common.limits import check_id, check_json_object
+from services.common.limits import JSON_BYTES, check_id, check_json_object
 
 __all__ = [
     "CALLS_A_TURN",
@@ -28,6 +29,9 @@ TURNS = 64
 CALLS_A_TURN = 16
 EXCHANGES = 64
 TEXT_BYTES = 4_096
+ANSWERS = 128
+INSTRUCTIONS_BYTES = 32_768
+STOP_TOKEN_BYTES = 64
 WORKFLOWS_A_REQUEST = 1_000
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -44,6 +48,9 @@ def check_workflow(workflow: agent_pb2.Workflow) -> None:
         check_id(f"workflow.{name}", getattr(workflow, name))
     if workflow.arm not in agent_pb2.Arm.values() or workflow.arm == agent_pb2.ARM_UNSPECIFIED:
         raise _refuse("workflow.arm is none of the arms; name one")
+    if workflow.HasField("fresh"):
+        _check_fresh(workflow)
+        return
     if workflow.HasField("recording"):
         _check_recording(workflow)
         return
@@ -74,6 +81,37 @@ def _check_recording(workflow: agent_pb2.Workflow) -> None:
         )
     for index, exchange in enumerate(recording.exchanges):
         _check_exchange(f"workflow.recording.exchanges[{index}]", exchange)
+
+
+def _check_fresh(workflow: agent_pb2.Workflow) -> None:
+    """A conversation that fresh models can hold."""
+    if workflow.turns or workflow.HasField("recording"):
+        raise _refuse("workflow has fresh and turns or a recording; send one of them")
+    fresh = workflow.fresh
+    _check_text("workflow.fresh.opening", fresh.opening)
+    for name in ("agent_instructions", "user_instructions"):
+        if not 1 <= len(getattr(fresh, name).encode()) <= INSTRUCTIONS_BYTES:
+            raise _refuse(f"workflow.fresh.{name} is not of 1 to {INSTRUCTIONS_BYTES} bytes")
+    if not 1 <= len(fresh.stop_token.encode()) <= STOP_TOKEN_BYTES:
+        raise _refuse(f"workflow.fresh.stop_token is not of 1 to {STOP_TOKEN_BYTES} bytes")
+    if not 1 <= fresh.answers_max <= ANSWERS:
+        raise _refuse(f"workflow.fresh.answers_max is {fresh.answers_max}; send 1 to {ANSWERS}")
+    _check_tools(fresh.tools_json)
+
+
+def _check_tools(tools_json: str) -> None:
+    """Function schemas, as far as the host itself reads them; empty for none."""
+    name = "workflow.fresh.tools_json"
+    if not tools_json:
+        return
+    if len(tools_json.encode()) > JSON_BYTES:
+        raise _refuse(f"{name} has more than {JSON_BYTES} bytes")
+    try:
+        names = [tool["function"]["name"] for tool in json.loads(tools_json)]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _refuse(f"{name} is no JSON array of function schemas") from None
+    for tool in names:
+        check_id(name, tool)
 
 
 def _check_exchange(name: str, exchange: agent_pb2.RecordedExchange) -> None:

@@ -74,6 +74,7 @@ class Run:
         self._mismatched: set[int] = set()
         self._trajectory_digest = ""
         self._graph_digest = ""
+        self._usage: agent_pb2.ModelUsage | None = None
 
     @property
     def state(self) -> "agent_pb2.WorkflowState.ValueType":
@@ -173,12 +174,20 @@ class Run:
                 view.result_digest = result.result_digest
                 view.tool_error_code = result.tool_error_code
 
-    def conversed(self, *, requests: int, trajectory_digest: str, graph_digest: str) -> None:
+    def conversed(
+        self,
+        *,
+        requests: int,
+        trajectory_digest: str,
+        graph_digest: str,
+        usage: agent_pb2.ModelUsage | None = None,
+    ) -> None:
         """This is the conversation in the graph's state; arguments as in WorkflowStatus."""
         with self._changed:
             self._model_requests = requests
             self._trajectory_digest = trajectory_digest
             self._graph_digest = graph_digest
+            self._usage = usage
 
     def mismatched(self, number: int) -> None:
         """The recording has no answer to the conversation's request of this number."""
@@ -198,6 +207,7 @@ class Run:
                 model_requests_mismatched=len(self._mismatched),
                 trajectory_digest=self._trajectory_digest,
                 graph_digest=self._graph_digest,
+                model_usage=self._usage,
             )
 
     def _become_running(self) -> None:
