@@ -22,6 +22,8 @@ from chaos.kill_receipt import (
 )
 from chaos.receipt_base import FaultReceipt, FrozenModel
 from chaos.storage_receipts import (
+    CheckpointCutReceipt,
+    CheckpointRestoreReceipt,
     FullVolumeReceipt,
     PowerLossReceipt,
     RollbackReceipt,
@@ -277,6 +279,8 @@ AnyReceipt: TypeAlias = (
     | NetworkReceipt
     | SuspendReceipt
     | InstalledReceipt
+    | CheckpointCutReceipt
+    | CheckpointRestoreReceipt
     | PowerLossReceipt
     | FullVolumeReceipt
     | RollbackReceipt

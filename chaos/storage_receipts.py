@@ -10,6 +10,8 @@ from chaos.kill_receipt import TargetKill
 from chaos.receipt_base import FaultReceipt, FrozenModel
 
 __all__ = [
+    "CheckpointCutReceipt",
+    "CheckpointRestoreReceipt",
     "FullVolumeReceipt",
     "PowerLossReceipt",
     "RollbackReceipt",
@@ -122,6 +124,30 @@ class TornWriteReceipt(FaultReceipt):
         return lacking
 
 
+class CheckpointCutReceipt(FaultReceipt):
+    """Proof that checkpoint files of a host were cut in half while nobody used them.
+
+    Attributes:
+        service: exact name of the host that does not run them.
+        workflow_ids: workflows whose file was cut.
+        bytes_before: bytes of all of them before.
+        bytes_after: and after.
+    """
+
+    kind: Literal["checkpoint_cut"] = "checkpoint_cut"
+    service: str
+    workflow_ids: tuple[str, ...]
+    bytes_before: int = Field(ge=0)
+    bytes_after: int = Field(ge=0)
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if not self.workflow_ids or not self.bytes_after < self.bytes_before:
+            lacking.append("checkpoint: that a file lost its second half")
+        return lacking
+
+
 class StormKill(FrozenModel):
     """One kill of a storm.
 
@@ -164,4 +190,29 @@ class StormReceipt(FaultReceipt):
         wanted = min(_STORM_KILLS_MIN, max(self.undisturbed_operations, 1))
         if len(within) < wanted:
             lacking.append(f"storm: {len(within)} kills within the start, {wanted} are wanted")
+        return lacking
+
+
+class CheckpointRestoreReceipt(FaultReceipt):
+    """Proof that a host's checkpoints were set back to an older state.
+
+    Attributes:
+        service: the host.
+        before: messages in the latest checkpoint of each workflow.
+        after: the same after it was set back.
+    """
+
+    kind: Literal["checkpoint_restore"] = "checkpoint_restore"
+    service: str
+    before: dict[str, int]
+    after: dict[str, int]
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if not self.before:
+            lacking.append("checkpoint: none was set back")
+        for workflow, messages in self.before.items():
+            if self.after.get(workflow, messages) >= messages:
+                lacking.append(f"checkpoint of {workflow}: that messages of it are gone")
         return lacking

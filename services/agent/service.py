@@ -13,6 +13,7 @@ from services.agent.checkpoints import (
     NothingToRestore,
     store_failure,
 )
+from services.agent.damage import cut_in_half
 from services.agent.events import HostEvents
 from services.agent.host import Host, StartFailed
 from services.agent.reading import checkpoint_json
@@ -153,11 +154,7 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
     ) -> agent_pb2.RestoreCheckpointResponse:
         """Sets a durable checkpoint back to before its last assistant message."""
         workflow_id = check_id("workflow_id", request.workflow_id)
-        run = self._host.runs.get(workflow_id)
-        if run is not None and run.state == agent_pb2.WORKFLOW_STATE_RUNNING:
-            raise ServiceError(
-                grpc.StatusCode.FAILED_PRECONDITION, "the workflow runs; wait until it has settled"
-            )
+        self._refuse_running(workflow_id)
         try:
             restored = self._host.files.restore(workflow_id)
         except CheckpointMissing as error:
@@ -171,6 +168,29 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
         return agent_pb2.RestoreCheckpointResponse(
             messages_before=restored.messages_before, messages_after=restored.messages_after
         )
+
+    def CutCheckpoint(
+        self, request: agent_pb2.CutCheckpointRequest, context: grpc.ServicerContext
+    ) -> agent_pb2.CutCheckpointResponse:
+        """Cuts a checkpoint file in half."""
+        workflow_id = check_id("workflow_id", request.workflow_id)
+        self._refuse_running(workflow_id)
+        if not self._host.files.exists(workflow_id):
+            raise ServiceError(
+                grpc.StatusCode.NOT_FOUND, f"workflow {workflow_id} has no checkpoint"
+            )
+        try:
+            before, after = cut_in_half(self._host.files.path(workflow_id))
+        except OSError as error:
+            raise ServiceError(grpc.StatusCode.UNAVAILABLE, str(error)) from error
+        return agent_pb2.CutCheckpointResponse(bytes_before=before, bytes_after=after)
+
+    def _refuse_running(self, workflow_id: str) -> None:
+        run = self._host.runs.get(workflow_id)
+        if run is not None and run.state == agent_pb2.WORKFLOW_STATE_RUNNING:
+            raise ServiceError(
+                grpc.StatusCode.FAILED_PRECONDITION, "the workflow runs; wait until it has settled"
+            )
 
     def ReadHostClock(
         self, request: agent_pb2.ReadHostClockRequest, context: grpc.ServicerContext

@@ -822,6 +822,48 @@ class RestoreCheckpointResponse(_message.Message):
 Global___RestoreCheckpointResponse: _TypeAlias = RestoreCheckpointResponse  # noqa: Y015
 
 @_typing.final
+class CutCheckpointRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORKFLOW_ID_FIELD_NUMBER: _builtins.int
+    workflow_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        workflow_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["workflow_id", b"workflow_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CutCheckpointRequest: _TypeAlias = CutCheckpointRequest  # noqa: Y015
+
+@_typing.final
+class CutCheckpointResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BYTES_BEFORE_FIELD_NUMBER: _builtins.int
+    BYTES_AFTER_FIELD_NUMBER: _builtins.int
+    bytes_before: _builtins.int
+    """Bytes of the files before and after."""
+    bytes_after: _builtins.int
+    def __init__(
+        self,
+        *,
+        bytes_before: _builtins.int = ...,
+        bytes_after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes_after", b"bytes_after", "bytes_before", b"bytes_before"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CutCheckpointResponse: _TypeAlias = CutCheckpointResponse  # noqa: Y015
+
+@_typing.final
 class ReadHostClockRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -224,6 +224,11 @@ class AgentAuditServiceStub:
                 request_serializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.SerializeToString,
                 response_deserializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.FromString,
                 _registered_method=True)
+        self.CutCheckpoint = channel.unary_unary(
+                '/memqual.v1.AgentAuditService/CutCheckpoint',
+                request_serializer=memqual_dot_v1_dot_agent__pb2.CutCheckpointRequest.SerializeToString,
+                response_deserializer=memqual_dot_v1_dot_agent__pb2.CutCheckpointResponse.FromString,
+                _registered_method=True)
         self.ReadHostClock = channel.unary_unary(
                 '/memqual.v1.AgentAuditService/ReadHostClock',
                 request_serializer=memqual_dot_v1_dot_agent__pb2.ReadHostClockRequest.SerializeToString,
@@ -271,6 +276,14 @@ class AgentAuditServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CutCheckpoint(self, request, context):
+        """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+        NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReadHostClock(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -304,6 +317,11 @@ def add_AgentAuditServiceServicer_to_server(servicer, server):
                     servicer.RestoreCheckpoint,
                     request_deserializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.FromString,
                     response_serializer=memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.SerializeToString,
+            ),
+            'CutCheckpoint': grpc.unary_unary_rpc_method_handler(
+                    servicer.CutCheckpoint,
+                    request_deserializer=memqual_dot_v1_dot_agent__pb2.CutCheckpointRequest.FromString,
+                    response_serializer=memqual_dot_v1_dot_agent__pb2.CutCheckpointResponse.SerializeToString,
             ),
             'ReadHostClock': grpc.unary_unary_rpc_method_handler(
                     servicer.ReadHostClock,
@@ -447,6 +465,33 @@ class AgentAuditService:
             '/memqual.v1.AgentAuditService/RestoreCheckpoint',
             memqual_dot_v1_dot_agent__pb2.RestoreCheckpointRequest.SerializeToString,
             memqual_dot_v1_dot_agent__pb2.RestoreCheckpointResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CutCheckpoint(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memqual.v1.AgentAuditService/CutCheckpoint',
+            memqual_dot_v1_dot_agent__pb2.CutCheckpointRequest.SerializeToString,
+            memqual_dot_v1_dot_agent__pb2.CutCheckpointResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -100,6 +100,10 @@ class AgentAuditServiceStub:
     """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
     would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
     """
+    CutCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]
+    """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+    NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
+    """
     ReadHostClock: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]
 
 @_typing.type_check_only
@@ -118,6 +122,10 @@ class AgentAuditServiceAsyncStub(AgentAuditServiceStub):
     RestoreCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.RestoreCheckpointRequest, _agent_pb2.RestoreCheckpointResponse]  # type: ignore[assignment]
     """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
     would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+    """
+    CutCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]  # type: ignore[assignment]
+    """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+    NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
     """
     ReadHostClock: _aio.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]  # type: ignore[assignment]
 
@@ -164,6 +172,16 @@ class AgentAuditServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_agent_pb2.RestoreCheckpointResponse, _abc.Awaitable[_agent_pb2.RestoreCheckpointResponse]]:
         """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
         would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+        """
+
+    @_abc_1.abstractmethod
+    def CutCheckpoint(
+        self,
+        request: _agent_pb2.CutCheckpointRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_agent_pb2.CutCheckpointResponse, _abc.Awaitable[_agent_pb2.CutCheckpointResponse]]:
+        """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+        NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
         """
 
     @_abc_1.abstractmethod

@@ -232,3 +232,24 @@ def test_a_host_without_its_settings_ends_with_wrong_usage(
     with pytest.raises(SystemExit) as ended:
         run_service(entry.main)
     assert ended.value.code == 2
+
+
+def test_a_checkpoint_is_cut_in_half_once_its_workflow_has_settled(
+    around: World, host: HostClient, tmp_path: Path
+) -> None:
+    held = around.destination.hold("DescribeTool", before=True)
+    host.start(workflow("w"))
+    with pytest.raises(grpc.RpcError) as running:
+        host.audit.CutCheckpoint(agent_pb2.CutCheckpointRequest(workflow_id="w"))
+    held.release()
+    host.settled("w")
+    file = CheckpointFiles(tmp_path).path("w")
+    size = file.stat().st_size
+    cut = host.audit.CutCheckpoint(agent_pb2.CutCheckpointRequest(workflow_id="w"))
+    with pytest.raises(grpc.RpcError) as unknown:
+        host.audit.CutCheckpoint(agent_pb2.CutCheckpointRequest(workflow_id="unknown"))
+    assert (cut.bytes_before, cut.bytes_after, file.stat().st_size) == (size, size // 2, size // 2)
+    assert [code_of(running), code_of(unknown)] == [
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.NOT_FOUND,
+    ]
