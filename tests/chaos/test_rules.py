@@ -128,6 +128,17 @@ def test_rule_of_the_role_matches_both_hosts_and_of_the_name_only_one() -> None:
     assert not standby.applies_to(message())
 
 
+def test_a_rule_lets_the_first_matches_of_each_workflow_pass() -> None:
+    both = [pb.MetadataMatch(key=WORKFLOW_KEY, values=["w1", "w2"])]
+    changes = {"matches": both, "skip_hits_per_workflow": 2, "max_hits_per_workflow": 1}
+    rule = compile_rule(proto(**changes), EDGES)
+    book = RuleBook()
+    book.arm(rule)
+    first, second = (message(metadata={WORKFLOW_KEY: name}) for name in ("w1", "w2"))
+    assert [book.match(first) for _ in range(5)] == [None, None, rule, None, None]
+    assert [book.match(second) for _ in range(3)] == [None, None, rule]
+
+
 def test_book_is_bounded_and_ids_are_unique() -> None:
     book = RuleBook()
     rule = compile_rule(proto(), EDGES)
@@ -161,7 +172,7 @@ MESSAGES = st.builds(
     METADATA,
 )
 RULES = st.builds(
-    lambda source, target, method, phase, matches, hits: Rule(
+    lambda source, target, method, phase, matches, hits, skipped: Rule(
         rule_id="",
         source=source,
         target=target,
@@ -172,6 +183,7 @@ RULES = st.builds(
         max_hits_per_workflow=hits,
         delay_ms=0,
         fail_code=0,
+        skip_hits_per_workflow=skipped,
     ),
     st.sampled_from(["", "agent", "standby", "memory"]),
     st.sampled_from(["", "memory", "destination"]),
@@ -180,6 +192,7 @@ RULES = st.builds(
     st.dictionaries(
         st.sampled_from(KEYS), st.frozensets(VALUES, min_size=1, max_size=2), max_size=2
     ),
+    st.integers(0, 2),
     st.integers(0, 2),
 )
 
@@ -209,12 +222,13 @@ def test_first_rule_with_hits_left_acts(rules: list[Rule], messages: list[Messag
         workflow = seen.metadata.get(WORKFLOW_KEY, "")
         expected = None
         for rule in named:
-            spent = (
-                rule.max_hits_per_workflow
-                and hits[rule.rule_id, workflow] >= rule.max_hits_per_workflow
-            )
-            if model_applies(rule, seen) and not spent:
+            if not model_applies(rule, seen):
+                continue
+            acted = hits[rule.rule_id, workflow] - rule.skip_hits_per_workflow
+            if rule.max_hits_per_workflow and acted >= rule.max_hits_per_workflow:
+                continue
+            hits[rule.rule_id, workflow] += 1
+            if acted >= 0:
                 expected = rule
-                hits[rule.rule_id, workflow] += 1
                 break
         assert book.match(seen) == expected
