@@ -46,7 +46,7 @@ __all__ = [
 REQUIREMENT_REVISION = "2026-12"
 OPERATIONS_PER_KILL = 20
 CONTROL_OPERATIONS = 5
-_STANDARD_KILLS = 2
+_STANDARD_KILLS = 5
 _FULL_KILLS = 5
 _SUB_SEED_BITS = 63
 _BASIC_CAPABILITIES = (
@@ -115,7 +115,8 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
             windows = tuple(_planned(one, 1) for one in _quick())
             return (*windows, *_cases(Weight.QUICK))
         case Profile.STANDARD:
-            cells = covering(_automatic(cell_table()), _quick(), seed)
+            everywhere = _agent_kills(Arm.MEMORY, tuple(WindowName), tuple(CapabilityVariant))
+            cells = covering(_automatic(cell_table()), (*_quick(), *everywhere), seed)
             windows = tuple(_planned(one, _STANDARD_KILLS) for one in cells)
             return (*windows, *_cases(Weight.QUICK, Weight.STANDARD))
         case Profile.FULL:

@@ -17,8 +17,9 @@ def covering(
 ) -> tuple[TableCell, ...]:
     """Extends a choice until every pair of coordinate values that occurs at all occurs in it.
 
-    Every window with every capability meets every target, fate and fault that it has. Greedy: the
-    cell that adds most comes next; ties are broken by a digest of the seed.
+    At each window and with each capability every target meets every fate that it has there, since
+    the two say which row of DESIGN §6 is asked. Greedy: the cell that adds most comes next; ties
+    are broken by a digest of the seed.
 
     Args:
         cells: What can be chosen.
@@ -54,9 +55,7 @@ def _pairs(one: TableCell) -> frozenset[tuple[str, ...]]:
         f"arm={cell.arm}",
         f"expiry={cell.expiry}",
     )
-    # Targets, fates and faults meet within each window and capability, too.
-    place = values[:2]
-    within = {(*place, value) for value in values[2:]}
+    within = {(place, *values[2:4]) for place in values[:2]}
     return frozenset({*combinations(values, 2), *within})
 
 

@@ -282,14 +282,29 @@ def test_standard_covers_every_pair_that_occurs(seed: int) -> None:
     chosen = [one.cell for one in planned(Profile.STANDARD, seed).values()]
     assert pairs(chosen) == pairs(everything)
     assert len(chosen) < len(everything)
-    places = {(one.window, one.capability) for one in everything}
-    for place in places:
-        for name in ("target", "fate", "fault"):
-            there = {getattr(one, name) for one in chosen if (one.window, one.capability) == place}
-            possible = {
-                getattr(one, name) for one in everything if (one.window, one.capability) == place
-            }
-            assert there == possible
+    for place in ("window", "capability"):
+        there = {(getattr(one, place), one.target, one.fate) for one in chosen}
+        assert there == {(getattr(one, place), one.target, one.fate) for one in everything}
+
+
+def test_standard_kills_the_agent_at_every_window_with_every_capability() -> None:
+    met = {
+        (one.cell.window, one.cell.capability)
+        for one in planned(Profile.STANDARD).values()
+        if one.cell.target is TargetSet.AGENT
+        and one.cell.arm is Arm.MEMORY
+        and one.cell.fate is Fate.DROP
+        and one.cell.fault is FaultKind.KILL
+    }
+    assert met == {
+        (window, capability) for window in WindowName for capability in CapabilityVariant
+    }
+
+
+def test_standard_plays_a_hundred_operations_of_a_cell() -> None:
+    for one in planned(Profile.STANDARD).values():
+        alone = one.cell.target is TargetSet.MEMORY
+        assert (one.kills, one.operations_per_kill) == (5, 1 if alone else 20)
 
 
 def test_a_schedule_follows_from_profile_and_seed() -> None:
@@ -307,8 +322,7 @@ def test_the_other_axis_schedules_no_crash() -> None:
     assert select(Profile.MIB, 1) == ()
     # The paper's studies are cases of their own.
     assert all(one.cell.window is None and one.cell.case for one in select(Profile.PAPER, 1))
-    for profile in (Profile.MIB, Profile.PAPER):
-        assert select_for_controls(profile) == ()
+    assert select_for_controls(Profile.MIB) == ()
 
 
 @pytest.mark.parametrize(
@@ -318,6 +332,7 @@ def test_the_other_axis_schedules_no_crash() -> None:
         (Profile.STANDARD, set(CapabilityVariant), set(WindowName)),
         (Profile.FULL, set(CapabilityVariant), set(WindowName)),
         (Profile.SELFTEST, BASIC, {WindowName.IN_REQUEST, WindowName.AFTER_RECEIPT}),
+        (Profile.PAPER, BASIC, {WindowName.AFTER_COMMIT}),
     ],
 )
 def test_controls_run_on_each_window_and_capability(
