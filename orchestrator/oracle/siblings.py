@@ -37,7 +37,7 @@ from orchestrator.oracle.worlds import Completion
 __all__ = ["NO_FORK", "SETTLED_MAX", "Fork", "Siblings", "operator_receipt"]
 
 SETTLED_MAX = 200
-"""Operations that a host tells of; a list as long as that may lack older ones and proves nothing."""
+"""Operations that a host tells of; a list as long as that may lack older ones."""
 
 _FOREVER_NS = 2**63
 _COMPLETING = frozenset({Disposition.COMPLETED, Disposition.ALREADY_RECORDED})
@@ -145,6 +145,8 @@ def _past(other: OperationView, question: Call) -> Fork:
         for call in other.calls
         if call.forwarded_ns <= until_ns and not isinstance(call.answer, Refused)
     ]
+    if _is_ruled_out(may, question):
+        return NO_FORK
     sure = [
         call
         for call in may
@@ -161,6 +163,28 @@ def _past(other: OperationView, question: Call) -> Fork:
         or (granted and not released and not failed),
         uncertain=any(_may_grant(call) for call in may) and not done,
         completions=completions,
+    )
+
+
+def _is_ruled_out(calls: Sequence[Call], question: Call) -> bool:
+    """Whether an operator's word stands that nothing happened, and nothing came after it."""
+    words = [
+        call
+        for call in calls
+        if isinstance(call.request, ResolveAsked)
+        and call.request.word is OperatorWord.DID_NOT_HAPPEN
+        and isinstance(call.answer, Accepted)
+        and call.last_ns is not None
+        and call.last_ns <= question.forwarded_ns
+    ]
+    if not words:
+        return False
+    since_ns = max(call.forwarded_ns for call in words)
+    return not any(
+        (call.forwarded_ns > since_ns and _may_grant(call))
+        or (isinstance(call.request, ResolveAsked) and call.forwarded_ns > since_ns)
+        or any(True for _ in _completions("", call))
+        for call in calls
     )
 
 

@@ -81,7 +81,7 @@ def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialReco
     """A comparator's trial: what happened is told, nothing is judged."""
     find = Finder()
     proven = _check_faults(find, facts, member)
-    figures = _judge_case(find, facts, member, (), proven=proven)
+    figures, found = _judge_case(find, facts, member, (), proven=proven)
     errors = find.violated_or_open()
     return base.model_copy(
         update={
@@ -90,6 +90,7 @@ def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialReco
             "error_kind": "trial" if errors else "",
             "cause": _cause(facts, errors),
             "checks": find.checks(),
+            "findings": found,
             "figures": figures,
         }
     )
@@ -111,7 +112,7 @@ def _scored(
     if proven:
         hazard = check_effects(find, facts, member, judgements)
         check_end(find, facts, member, judgements)
-    figures = _judge_case(find, facts, member, judgements, proven=proven)
+    figures, found = _judge_case(find, facts, member, judgements, proven=proven)
     verdict, errors = find.verdict()
     return base.model_copy(
         update={
@@ -126,7 +127,7 @@ def _scored(
             "needless_decisions": _count(judgements, Classification.NEEDLESS),
             "boundary": any(one.boundary for one in judgements),
             "hazard": hazard,
-            "findings": (*_findings(facts, judgements), *rolled_back),
+            "findings": (*_findings(facts, judgements), *rolled_back, *found),
             "figures": figures,
         }
     )
@@ -146,15 +147,19 @@ def _judge_case(
     judgements: Sequence[OperationJudgement],
     *,
     proven: bool,
-) -> tuple[Figure, ...]:
-    """What the trial's case adds to oracle and journal, if it is of one and adds anything."""
+) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    """What the trial's case adds to oracle and journal, if it is of one and adds anything.
+
+    Returns:
+        Figures for a study's tables, and findings.
+    """
     case = case_of_cell(member.cell)
     judge = None if case is None else JUDGES.get(case.name)
     if case is None or judge is None:
-        return ()
+        return (), ()
     trial = CaseFacts(find, facts, member, judgements, case, proven)
     judge(trial)
-    return tuple(trial.figures)
+    return tuple(trial.figures), tuple(trial.findings)
 
 
 def _numbers(
@@ -194,6 +199,8 @@ def _findings(facts: BatchFacts, judgements: Sequence[OperationJudgement]) -> tu
     )
     if not facts.declared.final_absence and retried:
         found.append("stale_declaration: final_absence")
+    if not facts.declared.intent_matching and any(call.rows == (Row.FORKED,) for call in fine):
+        found.append("stale_declaration: intent_matching")
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from orchestrator.scoring.rows import asked_after, unreached
 from orchestrator.suites.continuity.cells import rows_of
 from orchestrator.suites.continuity.families import End, case_of_cell
 
-__all__ = ["ENDLESS_WAITS", "check_end", "waits_for_ever"]
+__all__ = ["ENDLESS_WAITS", "check_end", "check_state", "waits_for_ever"]
 
 _ENDED = frozenset(
     {agent_pb2.WORKFLOW_STATE_COMPLETED, agent_pb2.WORKFLOW_STATE_NEEDS_CONFIRMATION}
@@ -45,7 +45,7 @@ def check_end(
         return
     violated = any(one.violations for one in judgements)
     decisions = [call for one in judgements for call in one.decisions]
-    _check_state(find, facts, member, decisions, violated=violated)
+    check_state(find, facts, member, judgements)
     if violated or case is not None:
         return
     dead = facts.held_calls if member.cell.target.kills_agent else frozenset[int]()
@@ -61,14 +61,15 @@ def check_end(
     )
 
 
-def _check_state(
+def check_state(
     find: Finder,
     facts: BatchFacts,
     member: Member,
-    decisions: Sequence[CallJudgement],
-    *,
-    violated: bool,
+    judgements: Sequence[OperationJudgement],
 ) -> None:
+    """Check the workflow's last state alone."""
+    violated = any(one.violations for one in judgements)
+    decisions = [call for one in judgements for call in one.decisions]
     status = facts.final.get(member.workflow_id)
     if status is None:
         find.open(*_CHECK, "the host's last status is missing")
@@ -87,7 +88,7 @@ def waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
     broken = 0
     for before, after in pairwise(decisions):
         again = all(
-            call.kind is DecisionKind.WAIT and call.rows == (Row.EXPIRED,)
+            call.kind is DecisionKind.WAIT and call.rows in ((Row.EXPIRED,), (Row.FORKED,))
             for call in (before, after)
         )
         told_ns = before.remaining_ms * _NANOSECONDS_A_MILLISECOND

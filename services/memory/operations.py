@@ -108,7 +108,9 @@ class Operations:
         """
         with self._database.transaction() as conn:
             clock = self._clock(conn)
-            stored, step = self._decide(conn, clock, binding, incarnation_id, begin_id, settled)
+            stored, step = self._decide(
+                conn, clock, binding, incarnation_id, begin_id=begin_id, settled=settled
+            )
             if step.change is not None:
                 attempt = len(step.operation.attempts)
                 row = _row(clock, step.operation, step.change, attempt, incarnation_id)
@@ -129,7 +131,9 @@ class Operations:
         """
         with self._database.read() as conn:
             clock = self._clock(conn)
-            _, step = self._decide(conn, clock, binding, incarnation_id, None, settled)
+            _, step = self._decide(
+                conn, clock, binding, incarnation_id, begin_id=None, settled=settled
+            )
         return step.decision
 
     def renew(self, namespace: str, operation_id: str, call: RenewCall) -> RenewStep:
@@ -236,6 +240,7 @@ class Operations:
         clock: LeaseClock,
         binding: OperationBinding,
         incarnation_id: str,
+        *,
         begin_id: str | None,
         settled: frozenset[str] | None,
     ) -> tuple[store.Stored | None, BeginStep]:

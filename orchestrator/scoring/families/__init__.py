@@ -23,6 +23,7 @@ from orchestrator.scoring.families import (
     paper_parity,
     receipts,
     resolve,
+    rollback,
     storage,
     telemetry,
     zombie,
@@ -48,5 +49,6 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **telemetry.JUDGES,
         **limits.JUDGES,
         **resolve.JUDGES,
+        **rollback.JUDGES,
     }
 )

@@ -28,6 +28,7 @@ class CaseFacts:
         case: The case.
         proven: Every declared fault has its receipt.
         figures: What a study's tables tell of the trial; a judge adds to it.
+        findings: What is told of the trial and is no check; a judge adds to it.
     """
 
     find: Finder
@@ -37,6 +38,7 @@ class CaseFacts:
     case: FamilyCase
     proven: bool
     figures: list[Figure] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
     def figure(self, name: str, value: object) -> None:
         """Tell a study's tables one thing of this trial."""

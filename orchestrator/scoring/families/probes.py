@@ -14,7 +14,7 @@ from orchestrator.scoring.families.facts import CaseFacts, Judge
 
 __all__ = ["Probe", "every", "marks_of", "probes_of", "refused_with"]
 
-_SERVICE = "/memqual.v1.ContinuityService/"
+_SERVICES = ("/memqual.v1.ContinuityService/", "/memqual.v1.MemoryService/")
 _ENDS = frozenset(
     (interposer_pb2.TRACE_KIND_RESPONSE_RECEIVED, interposer_pb2.TRACE_KIND_UPSTREAM_FAILED)
 )
@@ -27,7 +27,7 @@ class Probe:
 
     Attributes:
         name: Its label.
-        method: Method of ContinuityService.
+        method: Method of ContinuityService, or of MemoryService.
         status_code: gRPC's number; None when nothing was seen.
         payload: The answer as it was on the wire.
     """
@@ -156,7 +156,7 @@ def _is_evaluators(record: interposer_pb2.TraceRecord) -> bool:
     return (
         record.edge.source == "orchestrator"
         and record.edge.target == "memory"
-        and record.method.startswith(_SERVICE)
+        and record.method.startswith(_SERVICES)
     )
 
 
@@ -167,7 +167,7 @@ def _probe(
 ) -> Probe:
     return Probe(
         name=name,
-        method=record.method.removeprefix(_SERVICE),
+        method=record.method.rpartition("/")[2],
         status_code=None if end is None else end.status_code,
         payload=b"" if end is None else end.payload,
     )

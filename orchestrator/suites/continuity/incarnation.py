@@ -7,7 +7,7 @@ a call ends with is returned and never raised: an answer, or the status of a ref
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -49,12 +49,23 @@ class Incarnation:
     call_seconds: float = CALL_SECONDS
 
     def begin(
-        self, spec: continuity_pb2.OperationSpec, begin_id: str | None = None
+        self,
+        spec: continuity_pb2.OperationSpec,
+        begin_id: str | None = None,
+        settled: Sequence[str] | None = None,
     ) -> Reply[continuity_pb2.Decision]:
-        """Ask for a decision; without a begin id the question is a new one."""
+        """Ask for a decision.
+
+        Args:
+            spec: The operation.
+            begin_id: None: the question is a new one.
+            settled: Operations whose results this host says to hold; None: it does not say.
+        """
         request = continuity_pb2.BeginRequest(
             spec=spec, incarnation_id=self.name, begin_id=begin_id or uuid.uuid4().hex
         )
+        if settled is not None:
+            request.settled.CopyFrom(continuity_pb2.SettledOperations(operation_ids=settled))
         reply = self._reply(self._stubs(spec).continuity.Begin, request)
         return Reply(None if reply.answer is None else reply.answer.decision, reply.code)
 

@@ -20,6 +20,7 @@ from orchestrator.suites.continuity.families import (
     receipts,
     regression,
     resolve,
+    rollback,
     storage,
     telemetry,
     zombie,
@@ -61,6 +62,7 @@ _FAMILIES = (
     limits,
     golden,
     resolve,
+    rollback,
 )
 
 

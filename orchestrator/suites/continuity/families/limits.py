@@ -1,4 +1,4 @@
-"""Limits: what a memory declares it keeps to, neither more nor less, and reaching it harms nothing."""
+"""Limits: a memory keeps to what it declares, no more and no less, and meeting one is no harm."""
 
 from __future__ import annotations
 

@@ -34,11 +34,13 @@ class Need(StrEnum):
     FUSE = "fuse"
     SMALL_VOLUME = "small_volume"
     TAU2_STORE = "tau2_store"
+    MODEL_ENDPOINT = "model_endpoint"
     BEGIN_REPLAY = "begin_replay"
     DECISION_PEEK = "decision_peek"
     FINAL_ABSENCE = "final_absence"
     INTENT_MATCHING = "intent_matching"
     ROLLBACK_DETECTION = "rollback_detection"
+    AUTHORITY_GATING = "authority_gating"
 
     @property
     def of_platform(self) -> bool:
@@ -49,6 +51,7 @@ class Need(StrEnum):
             Need.FUSE,
             Need.SMALL_VOLUME,
             Need.TAU2_STORE,
+            Need.MODEL_ENDPOINT,
         )
 
 

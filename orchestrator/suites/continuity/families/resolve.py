@@ -1,4 +1,4 @@
-"""CONFIRM answered by the operator's signed word: what it does, and whose word counts (DESIGN §4)."""
+"""CONFIRM answered by the operator's signed word: what it does, and whose counts (DESIGN §4)."""
 
 from __future__ import annotations
 

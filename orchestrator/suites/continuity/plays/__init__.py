@@ -32,6 +32,7 @@ from orchestrator.suites.continuity.plays import (
     paper_parity,
     receipts,
     resolve,
+    rollback,
     storage,
     telemetry,
     zombie,
@@ -60,6 +61,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **telemetry.PLAYS,
         **limits.PLAYS,
         **resolve.PLAYS,
+        **rollback.PLAYS,
     }
 )
 
