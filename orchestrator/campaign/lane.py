@@ -16,6 +16,7 @@ from chaos.client import InterposerClient
 from chaos.errors import ChaosError
 from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import Job, StackContext, StackProgress, SubjectWork
+from orchestrator.campaign.model_endpoint import lacking_endpoint
 from orchestrator.campaign.queue import WorkQueue
 from orchestrator.campaign.sink import Sink
 from orchestrator.campaign.stack_variants import VariantStacks
@@ -77,7 +78,7 @@ class Lane:
         self._progress = StackProgress()
         self._lease_seconds = 0
         self._variant = StackVariant.USUAL
-        self._variants = VariantStacks()
+        self._variants = VariantStacks(runtime.name)
         self._subject = ""
         self._stacks_made = 0
         self._failures_in_a_row = 0
@@ -215,7 +216,11 @@ class Lane:
             progress=self._progress,
             skew=self._settings.skew,
             sink=self._sink,
-            unavailable={**lacking_storage(stack.storage), **lacking_store(stack.spec)},
+            unavailable={
+                **lacking_storage(stack.storage),
+                **lacking_store(stack.spec),
+                **lacking_endpoint(self._runtime.name),
+            },
         )
 
     def _start(self, work: SubjectWork) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from orchestrator.campaign.model_endpoint import endpoint_variables
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.process_state import StateFolder
 from orchestrator.runtimes.product_install import install_product
@@ -23,13 +24,19 @@ SENDERS = ("agent", "standby", "memory")
 """Services of the topology that send telemetry."""
 
 _TOKENS_VARIABLE = "MEMQUAL_INGEST_TOKENS"
+_HOSTS = ("agent", "standby")
 _TELLERS = ("agent", "standby", "memory", "destination", "observer")
 
 
 class VariantStacks:
-    """What the variants of one lane need; made when it is first wanted, removed by `close`."""
+    """What the variants of one lane need; made when it is first wanted, removed by `close`.
 
-    def __init__(self) -> None:
+    Args:
+        runtime: Name of the runtime that the stacks are of.
+    """
+
+    def __init__(self, runtime: str) -> None:
+        self._runtime = runtime
         self._lock = threading.Lock()
         self._folder: StateFolder | None = None
 
@@ -44,6 +51,10 @@ class VariantStacks:
                 return self._installed(spec)
             case StackVariant.FAILING_STORAGE:
                 return replace(spec, failing_storage=True)
+            case StackVariant.FRESH_MODEL:
+                variables = endpoint_variables(self._runtime)
+                hosts = dict.fromkeys(_HOSTS, variables)
+                return replace(spec, environment=_merged(spec.environment, hosts))
             case _:
                 return spec
 

@@ -27,7 +27,7 @@ from orchestrator.scoring.families import JUDGES, CaseFacts
 from orchestrator.scoring.fault_checks import check_fault
 from orchestrator.scoring.memory_ends import check_memory_lives
 from orchestrator.scoring.rolled_back import apart_from_rollback
-from orchestrator.suites.continuity.families import case_of_cell
+from orchestrator.suites.continuity.families import EvidenceClass, case_of_cell
 
 __all__ = ["score_trial"]
 
@@ -68,7 +68,7 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
                 "cause": ruled_out.cause,
             }
         )
-    if not member.cell.arm.has_memory:
+    if not member.cell.arm.has_memory or _model_asked_for_nothing(facts, member):
         return _unscored(facts, member, base)
     try:
         judgements = facts.judgements(member.workflow_id)
@@ -78,7 +78,7 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
 
 
 def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialRecord:
-    """A comparator's trial: what happened is told, nothing is judged."""
+    """A trial without a memory in it: what happened is told, nothing is judged."""
     find = Finder()
     proven = _check_faults(find, facts, member)
     figures, found = _judge_case(find, facts, member, (), proven=proven)
@@ -93,6 +93,17 @@ def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialReco
             "findings": found,
             "figures": figures,
         }
+    )
+
+
+def _model_asked_for_nothing(facts: BatchFacts, member: Member) -> bool:
+    """A fresh model may talk and call no tool: then nobody had anything to ask the memory."""
+    case = case_of_cell(member.cell)
+    return (
+        case is not None
+        and case.evidence_class is EvidenceClass.FRESH_MODEL
+        and member.workflow_id not in facts.operations
+        and not facts.dispatches[member.workflow_id]
     )
 
 

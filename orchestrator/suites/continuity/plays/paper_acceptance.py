@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
 from chaos.installed_receipt import InstalledReceipt, ServiceOrigin, WheelProof
-from memqual.v1 import agent_pb2, origin_pb2
+from memqual.v1 import origin_pb2
 from orchestrator.errors import StackError
 from orchestrator.model import ExpiryMode
 from orchestrator.runtimes.product import CONTAINER_FOLDER, Product
@@ -14,7 +14,6 @@ from orchestrator.suites.continuity.documents import content_of, document_workfl
 from orchestrator.suites.continuity.ingestion import strangers_are_refused, tell_events
 from orchestrator.suites.continuity.plays.host_kill import kill_host_at
 from orchestrator.suites.continuity.stage import Stage
-from orchestrator.suites.continuity.workload import model_seed
 from services.common.canonical import JsonValue
 
 __all__ = ["DOCUMENTS_MARK", "PLAYS"]
@@ -57,12 +56,8 @@ def _accept(stage: Stage, window_name: str) -> None:
 
 
 def _start(stage: Stage) -> None:
-    stage.rig.started = True
-    seed = model_seed(stage.batch, 0)
-    for member in stage.batch.members:
-        workflow = document_workflow(member, stage.context.run_id)
-        request = agent_pb2.StartRequest(workflow=workflow, model_seed=seed)
-        stage.context.session.active.agent.Start(request)
+    run_id = stage.context.run_id
+    stage.rig.start([document_workflow(member, run_id) for member in stage.batch.members])
 
 
 def _installed(stage: Stage) -> InstalledReceipt:

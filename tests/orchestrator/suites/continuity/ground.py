@@ -19,6 +19,7 @@ from typing import cast
 from chaos.client import InterposerClient
 from orchestrator.campaign.jobs import StackContext, StackProgress
 from orchestrator.campaign.lane import declaration
+from orchestrator.campaign.model_endpoint import lacking_endpoint
 from orchestrator.campaign.schedule import control_config
 from orchestrator.campaign.sink import Sink
 from orchestrator.campaign.stack_variants import VariantStacks
@@ -127,11 +128,12 @@ def ground(
         reviewer_keys=keys,
         clock_skew=True,
     )
-    variants = VariantStacks()
+    runtime = runtime or ProcessRuntime()
+    variants = VariantStacks(runtime.name)
     try:
         spec = replace(spec, **changes)  # type: ignore[arg-type]  # fields of the dataclass
         special = variants.spec(spec, variant)
-        stack = (runtime or ProcessRuntime()).start(special)
+        stack = runtime.start(special)
     except BaseException:
         variants.close()
         raise
@@ -148,7 +150,11 @@ def ground(
             progress=StackProgress(),
             skew=stack.service("memory").clock_folder is not None,
             sink=cast(Sink, kept),
-            unavailable={**lacking_storage(stack.storage), **lacking_store(spec)},
+            unavailable={
+                **lacking_storage(stack.storage),
+                **lacking_store(spec),
+                **lacking_endpoint(runtime.name),
+            },
         )
         try:
             yield Ground(context, reviewer, kept)
