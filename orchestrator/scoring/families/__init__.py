@@ -21,6 +21,7 @@ from orchestrator.scoring.families import (
     paper_acceptance,
     paper_interrupted,
     paper_parity,
+    paper_pilot,
     receipts,
     resolve,
     rollback,
@@ -50,5 +51,6 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **limits.JUDGES,
         **resolve.JUDGES,
         **rollback.JUDGES,
+        **paper_pilot.JUDGES,
     }
 )

@@ -17,6 +17,7 @@ from orchestrator.suites.continuity.families import (
     paper_acceptance,
     paper_interrupted,
     paper_parity,
+    paper_pilot,
     receipts,
     regression,
     resolve,
@@ -63,6 +64,7 @@ _FAMILIES = (
     golden,
     resolve,
     rollback,
+    paper_pilot,
 )
 
 

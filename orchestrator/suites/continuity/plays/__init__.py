@@ -30,6 +30,7 @@ from orchestrator.suites.continuity.plays import (
     paper_acceptance,
     paper_interrupted,
     paper_parity,
+    paper_pilot,
     receipts,
     resolve,
     rollback,
@@ -62,6 +63,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **limits.PLAYS,
         **resolve.PLAYS,
         **rollback.PLAYS,
+        **paper_pilot.PLAYS,
     }
 )
 
