@@ -181,7 +181,7 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
             )
         try:
             before, after = cut_in_half(self._host.files.path(workflow_id))
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, str(error)) from error
         return agent_pb2.CutCheckpointResponse(bytes_before=before, bytes_after=after)
 

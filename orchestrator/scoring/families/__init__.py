@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from orchestrator.scoring.families import (
+    bad_input,
     clock,
     concurrency,
     explore,
@@ -47,6 +48,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **paper_parity.JUDGES,
         **paper_interrupted.JUDGES,
         **storage.JUDGES,
+        **bad_input.JUDGES,
         **telemetry.JUDGES,
         **limits.JUDGES,
         **resolve.JUDGES,

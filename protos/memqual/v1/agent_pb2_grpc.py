@@ -277,7 +277,7 @@ class AgentAuditServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CutCheckpoint(self, request, context):
-        """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+        """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
         NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

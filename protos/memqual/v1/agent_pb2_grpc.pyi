@@ -101,7 +101,7 @@ class AgentAuditServiceStub:
     would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
     """
     CutCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]
-    """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+    """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
     NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
     """
     ReadHostClock: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]
@@ -124,7 +124,7 @@ class AgentAuditServiceAsyncStub(AgentAuditServiceStub):
     would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
     """
     CutCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]  # type: ignore[assignment]
-    """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+    """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
     NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
     """
     ReadHostClock: _aio.UnaryUnaryMultiCallable[_agent_pb2.ReadHostClockRequest, _agent_pb2.ReadHostClockResponse]  # type: ignore[assignment]
@@ -180,7 +180,7 @@ class AgentAuditServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.CutCheckpointRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agent_pb2.CutCheckpointResponse, _abc.Awaitable[_agent_pb2.CutCheckpointResponse]]:
-        """Cuts a workflow's checkpoint file, and the log beside it, in half, as a failing disk would.
+        """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
         NOT_FOUND: no checkpoint. FAILED_PRECONDITION: the workflow runs here.
         """
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from orchestrator.model import Cell
 from orchestrator.suites.continuity.families import (
+    bad_input,
     clock,
     concurrency,
     explore,
@@ -59,6 +60,7 @@ _FAMILIES = (
     paper_parity,
     paper_interrupted,
     storage,
+    bad_input,
     telemetry,
     limits,
     golden,

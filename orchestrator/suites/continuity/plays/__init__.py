@@ -20,6 +20,7 @@ from orchestrator.suites.continuity.ending import prove_end
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.mishaps import error_of
 from orchestrator.suites.continuity.plays import (
+    bad_input,
     clock,
     concurrency,
     explore,
@@ -54,6 +55,7 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **explore.PLAYS,
         **receipts.PLAYS,
         **storage.PLAYS,
+        **bad_input.PLAYS,
         **network.PLAYS,
         **golden.PLAYS,
         **paper_acceptance.PLAYS,
