@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from services.controls import (
+    concurrency_flaws,
     durability_flaws,
     experience_flaws,
     laundering_flaws,
@@ -101,6 +102,7 @@ FLAWS: Mapping[str, Flaw] = {
     **lifecycle_flaws.FLAWS,
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
+    **concurrency_flaws.FLAWS,
     **network_flaws.FLAWS,
     **storage_flaws.FLAWS,
     **telemetry_flaws.FLAWS,
