@@ -16,7 +16,7 @@ __all__ = ["Said", "adherence"]
 # What looks like an id of the retail store, or an address of a person.
 _IDS = re.compile(
     r"#W\d+|\b\d{10}\b|\b(?:credit_card|gift_card|paypal)_\d+\b|\b[a-z]+_[a-z]+_\d+\b"
-    r"|[\w.+-]+@[\w-]+\.[\w.]+",
+    r"|[\w.+-]+@[\w-]+\.[\w.]*\w",
     re.IGNORECASE,
 )
 _USER_CHARACTERS_MAX = 1_000

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.campaign.queue import WorkQueue
+from orchestrator.stacks import StackVariant
 from tests.orchestrator.campaign.fakes import CONTROL, VENDOR, FakeJob, work
 
 SUBJECTS = st.sampled_from((VENDOR, CONTROL, "control:null"))
@@ -56,3 +59,11 @@ def test_no_piece_is_lost_or_done_twice(
         assert any(other.lease_seconds == lease for other in fits) == (piece.lease_seconds == lease)
     left = [piece.jobs[0].name for piece in queue.drain()]
     assert sorted(taken + left, key=int) == [str(at) for at in range(len(planned))]
+
+
+def test_a_lane_stays_with_its_kind_of_stack_while_there_is_work_for_it() -> None:
+    usual = work(FakeJob("1"))
+    installed = replace(work(FakeJob("2"), subject=CONTROL), variant=StackVariant.INSTALLED)
+    queue = WorkQueue([usual, installed])
+    assert queue.take(VENDOR, 120, StackVariant.INSTALLED) == installed
+    assert queue.take(VENDOR, 120, StackVariant.INSTALLED) == usual
