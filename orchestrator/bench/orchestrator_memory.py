@@ -68,15 +68,17 @@ def synthetic_trials(count: int) -> Iterator[TrialRecord]:
         )
         for at in range(_CHECKS)
     )
-    for number in range(count):
-        cell = cells[number % len(cells)]
-        name = workflow_id(VENDOR, cell, number, number)
+    for at in range(count):
+        batch, place = divmod(at, _OPERATIONS)
+        cell = cells[batch % len(cells)]
+        number = batch // len(cells) * _OPERATIONS + place
+        name = workflow_id(VENDOR, cell, number, at)
         yield TrialRecord(
             trial_id=trial_id(VENDOR, cell, number),
             cell=cell,
             subject=VENDOR,
-            batch_id=f"b{number // _OPERATIONS:012}",
-            sub_seed=number,
+            batch_id=f"b{batch:012}",
+            sub_seed=at,
             workflow_id=name,
             operation_id=name.ljust(64, "0"),
             verdict=Verdict.PASS,
@@ -84,8 +86,8 @@ def synthetic_trials(count: int) -> Iterator[TrialRecord]:
             decisions=("execute:new:1", "wait:lease_live:1", "reuse:complete:1"),
             dispatches=1,
             effects=1,
-            fault_receipt_id=f"b{number // _OPERATIONS:012}",
-            resolution_ms=float(number % 1_000),
+            fault_receipt_id=f"b{batch:012}",
+            resolution_ms=float(at % 1_000),
         )
 
 

@@ -27,6 +27,7 @@ __all__ = ["RunDirectory", "json_bytes", "read_json_lines"]
 _Model = TypeVar("_Model", bound=BaseModel)
 
 _LOCK_FILE = ".lock"
+_PIECE_BYTES = 64 * 1024
 _TRIALS_FILE = "trials.jsonl"
 _FOLDERS = ("batches", "traces", "journals", "integrity", "logs")
 
@@ -184,9 +185,23 @@ def _acquire(root: Path) -> FileLock:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove what a crash left of an unfinished line, so that the next one starts afresh."""
+    """Remove what a crash left of an unfinished line, so that the next one starts afresh.
+
+    Read backward, a piece at a time: the file can be larger than memory.
+    """
     if not path.exists():
         return
-    data = path.read_bytes()
-    if data and not data.endswith(b"\n"):
-        atomic_write_bytes(path, data[: data.rfind(b"\n") + 1])
+    with path.open("r+b") as file:
+        size = end = file.seek(0, os.SEEK_END)
+        while end:
+            start = max(0, end - _PIECE_BYTES)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end < size:
+            file.truncate(end)
+            file.flush()
+            os.fsync(file.fileno())
