@@ -18,6 +18,7 @@ from orchestrator.scoring.families import (
     golden,
     identity,
     limits,
+    matrix,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -44,6 +45,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **receipts.JUDGES,
         **network.JUDGES,
         **golden.JUDGES,
+        **matrix.JUDGES,
         **paper_acceptance.JUDGES,
         **paper_parity.JUDGES,
         **paper_interrupted.JUDGES,
@@ -52,7 +54,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **telemetry.JUDGES,
         **limits.JUDGES,
         **resolve.JUDGES,
-        **rollback.JUDGES,
         **paper_pilot.JUDGES,
+        **rollback.JUDGES,
     }
 )

@@ -12,6 +12,7 @@ from orchestrator.suites.continuity.workload import (
     LONG_RETENTION_SECONDS,
     PRINCIPAL,
     SHORT_RETENTION_SECONDS,
+    ToolArguments,
     arguments_of,
 )
 from services.common.canonical import (
@@ -37,15 +38,18 @@ _CAPABILITIES = {
 }
 
 
-def spec_of(member: Member, call: str = "0") -> continuity_pb2.OperationSpec:
+def spec_of(
+    member: Member, call: str = "0", wanted: ToolArguments | None = None
+) -> continuity_pb2.OperationSpec:
     """The specification of one operation of a trial's workflow; equal for equal arguments.
 
     Args:
         member: The trial; its workload is the operation's tool and arguments.
         call: Names the operation within the workflow: another call is another message and another
             tool call with the same intent.
+        wanted: The operation's tool and arguments; None: the trial's.
     """
-    wanted = arguments_of(member)
+    wanted = wanted or arguments_of(member)
     identity = continuity_pb2.OperationIdentity(
         deployment=DEPLOYMENT,
         thread_id=member.workflow_id,

@@ -21,6 +21,8 @@ __all__ = [
     "DEPLOYMENT",
     "LONG_RETENTION_SECONDS",
     "SHORT_RETENTION_SECONDS",
+    "UNFENCED_VISIBILITY_MS",
+    "UNSEEN_VISIBILITY_MS",
     "ToolArguments",
     "arguments_of",
     "canary_workflow",
@@ -39,6 +41,10 @@ SHORT_RETENTION_SECONDS = 60
 """Shorter than every lease plus its successor: once the lease is over, so is the key."""
 
 UNFENCED_VISIBILITY_MS = 50
+"""Over before anybody can ask: the effect is seen at the first question."""
+
+UNSEEN_VISIBILITY_MS = 3_600_000
+"""Longer than any trial: the effect is there, and no question sees it."""
 
 _ARMS = {
     Arm.BASELINE: agent_pb2.ARM_BASELINE,
@@ -126,7 +132,7 @@ def settings_of(member: Member) -> destination_pb2.WorkflowSettings:
             settings.fenced = True
         case CapabilityVariant.QUERY_UNFENCED:
             settings.capability = common_pb2.EFFECT_CAPABILITY_QUERY
-            settings.visibility_delay_ms = UNFENCED_VISIBILITY_MS
+            settings.visibility_delay_ms = _visibility_ms(member)
         case CapabilityVariant.IDEMPOTENT:
             settings.capability = common_pb2.EFFECT_CAPABILITY_IDEMPOTENT
             settings.retention_seconds = LONG_RETENTION_SECONDS
@@ -134,6 +140,12 @@ def settings_of(member: Member) -> destination_pb2.WorkflowSettings:
             settings.capability = common_pb2.EFFECT_CAPABILITY_IDEMPOTENT
             settings.retention_seconds = SHORT_RETENTION_SECONDS
     return settings
+
+
+def _visibility_ms(member: Member) -> int:
+    """When an effect shows: in the window table, of every second operation it never does."""
+    unseen = member.cell.window is not None and (member.sub_seed >> 1) % 2
+    return UNSEEN_VISIBILITY_MS if unseen else UNFENCED_VISIBILITY_MS
 
 
 def model_seed(batch: Batch, life: int) -> str:

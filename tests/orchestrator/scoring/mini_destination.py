@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memqual.v1 import common_pb2, destination_pb2
+from orchestrator.suites.continuity.workload import UNSEEN_VISIBILITY_MS
 from services.common.canonical import sha256_hex
 from tests.orchestrator.oracle.tracing import SECOND
 
@@ -51,8 +52,9 @@ class MiniDestination:
         self.journal.append(payload)
 
     def query(self, attempt: int) -> common_pb2.EffectPresence.ValueType:
-        """QueryEffect: fences at the attempt where it can."""
-        if self.effects:
+        """QueryEffect: fences at the attempt where it can; what is never seen stays uncertain."""
+        seen = self.settings.visibility_delay_ms < UNSEEN_VISIBILITY_MS
+        if self.effects and seen:
             return common_pb2.EFFECT_PRESENCE_PRESENT
         if self.settings.fenced:
             self.fence = attempt

@@ -14,6 +14,7 @@ from orchestrator.suites.continuity.families import (
     golden,
     identity,
     limits,
+    matrix,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -64,9 +65,10 @@ _FAMILIES = (
     telemetry,
     limits,
     golden,
+    matrix,
     resolve,
-    rollback,
     paper_pilot,
+    rollback,
 )
 
 

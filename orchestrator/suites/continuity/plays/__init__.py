@@ -27,6 +27,7 @@ from orchestrator.suites.continuity.plays import (
     golden,
     identity,
     limits,
+    matrix,
     network,
     paper_acceptance,
     paper_interrupted,
@@ -58,14 +59,15 @@ PLAYS: Mapping[str, Play] = MappingProxyType(
         **bad_input.PLAYS,
         **network.PLAYS,
         **golden.PLAYS,
+        **matrix.PLAYS,
         **paper_acceptance.PLAYS,
         **paper_parity.PLAYS,
         **paper_interrupted.PLAYS,
         **telemetry.PLAYS,
         **limits.PLAYS,
         **resolve.PLAYS,
-        **rollback.PLAYS,
         **paper_pilot.PLAYS,
+        **rollback.PLAYS,
     }
 )
 

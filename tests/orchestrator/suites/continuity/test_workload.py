@@ -112,7 +112,7 @@ def test_every_capability_has_settings() -> None:
 def test_the_destination_behaves_as_the_cell_says_with_its_guard_off(
     capability: CapabilityVariant | None, wanted: tuple[int, bool, int, int]
 ) -> None:
-    made = settings_of(member(capability=capability))
+    made = settings_of(member(sub_seed=4, capability=capability))
     assert (
         made.capability,
         made.fenced,
@@ -120,6 +120,17 @@ def test_the_destination_behaves_as_the_cell_says_with_its_guard_off(
         made.retention_seconds,
     ) == wanted
     assert (made.workflow_id, made.guard) == ("w1", False)
+
+
+def test_of_every_second_operation_an_unfenced_query_never_sees_the_effect() -> None:
+    delays = [
+        settings_of(member(seed, capability=CapabilityVariant.QUERY_UNFENCED)).visibility_delay_ms
+        for seed in range(8)
+    ]
+    assert delays == [50, 50, 3_600_000, 3_600_000] * 2
+    tools = {arguments_of(member(seed)).tool for seed in (2, 3)}
+    assert tools == {arguments_of(member(seed)).tool for seed in (0, 1)}
+    assert len(tools) == 2
 
 
 def _batch(*members: Member) -> Batch:
