@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from services.controls import (
-    concurrency_flaws,
     durability_flaws,
     experience_flaws,
     laundering_flaws,
     lifecycle_flaws,
+    matrix_flaws,
     network_flaws,
     review_flaws,
     storage_flaws,
@@ -102,7 +102,7 @@ FLAWS: Mapping[str, Flaw] = {
     **lifecycle_flaws.FLAWS,
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
-    **concurrency_flaws.FLAWS,
+    **matrix_flaws.FLAWS,
     **network_flaws.FLAWS,
     **storage_flaws.FLAWS,
     **telemetry_flaws.FLAWS,
