@@ -117,6 +117,8 @@ def _explore(options: argparse.Namespace) -> int:
             base_image=options.base_image,
             seed=options.seed,
             minutes=options.minutes,
+            schedules=options.schedules,
+            finds=options.finds,
             replay=options.replay,
         )
     )
@@ -220,6 +222,8 @@ def _add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     explore.add_argument("--base-image", help="base of our images, in place of Debian packages")
     explore.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="root of all draws")
     explore.add_argument("--minutes", type=_minutes, default=10.0, help="end after so long")
+    explore.add_argument("--schedules", type=_count, help="end after so many schedules")
+    explore.add_argument("--finds", type=_count, default=8, help="end after so many finds")
     explore.add_argument("--replay", type=Path, help="play this case once, in place of exploring")
     explore.set_defaults(command=_explore)
 

@@ -59,6 +59,8 @@ class ExploreOptions(Frozen):
         base_image: Base of the images, in place of Debian packages.
         seed: Root of everything that is drawn.
         minutes: End after so many minutes.
+        schedules: End after so many schedules; None for no such bound.
+        finds: End after so many finds.
         replay: A case to be played once, in place of an exploration.
     """
 
@@ -69,6 +71,8 @@ class ExploreOptions(Frozen):
     base_image: str | None = None
     seed: int = DEFAULT_SEED
     minutes: float = 10.0
+    schedules: int | None = None
+    finds: int = 8
     replay: Path | None = None
 
 
@@ -272,7 +276,9 @@ def _explore(
         print(_told(case, root / name), flush=True)
 
     exploration.on_schedule, exploration.on_case = tell, keep
-    result = exploration.run(Bounds(seconds=options.minutes * 60))
+    result = exploration.run(
+        Bounds(seconds=options.minutes * 60, schedules=options.schedules, cases=options.finds)
+    )
     stopped = signals.stopping.is_set()
     _write_summary(stacks, exploration, root, result, tuple(names), stopped=stopped)
     trials = sum(result.trials.values())

@@ -41,6 +41,7 @@ _WEIGHTS: Mapping[Act, int] = {
     Act.FAULT: 2,
     Act.RELEASE: 2,
     Act.JUMP: 6,
+    Act.HOSTS: 2,
     Act.KILL: 2,
     Act.KILL_AT_WORK: 1,
 }
@@ -98,7 +99,7 @@ _VARIANTS: Mapping[Act, tuple[str, ...]] = {
         "back_minutes",
         "back_day",
     ),
-    Act.KILL: ("memory", "memory", "memory", "destination", "observer"),
+    Act.KILL: ("memory", "memory", "agent", "agent", "destination", "observer"),
 }
 _PLAIN = 0.5
 """How often the first variant is taken without a look at the others."""
@@ -157,7 +158,7 @@ def draw(
     )
     left_out = set() if operators else {Act.RESOLVE}
     swarms = [_swarm(dice, left_out) for _ in chosen]
-    befalling = _swarm_of((Act.JUMP, Act.KILL, Act.KILL_AT_WORK), dice)
+    befalling = _swarm_of((Act.JUMP, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK), dice)
     if not clocks:
         befalling = [act for act in befalling if act is not Act.JUMP] or [Act.KILL]
     steps: list[Step] = []

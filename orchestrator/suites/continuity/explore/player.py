@@ -20,6 +20,7 @@ __all__ = ["play_schedule"]
 _MINUTES_NS = 300 * NS
 _DAY_NS = 86_400 * NS
 _ALMOST_NS = 2 * NS
+_EXIT_SECONDS = 10.0
 
 
 def play_schedule(stage: Stage, schedule: Schedule) -> None:
@@ -130,10 +131,33 @@ class _Playing:
         match step.act:
             case Act.JUMP:
                 self._clock.jump(step.variant)
+            case Act.HOSTS:
+                self._work()
+            case Act.KILL if step.variant == "agent":
+                self._kill_host()
             case Act.KILL:
                 self._kill(step.variant or "memory")
             case _:
                 self._kill("memory")
+
+    def _work(self) -> None:
+        rig = self._stage.rig
+        if rig.started:
+            rig.wake(new_life=False)
+        else:
+            rig.start()
+
+    def _kill_host(self) -> None:
+        """The active host dies at whatever it is; the standby goes on with its workflows."""
+        if not self._stage.rig.started:
+            return
+        self._stage.await_standby()
+        service = self._stage.context.session.active.service
+        target = self._stage.context.stack.service(service)
+        self._stage.interposer.mark({"kind": "host_killed", "service": service})
+        target.kill()
+        target.wait_exit(_EXIT_SECONDS)
+        self._stage.take_over(service)
 
     def _kill(self, service: str) -> None:
         kill_and_restart(self._stage, service)

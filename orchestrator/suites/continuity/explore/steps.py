@@ -42,15 +42,17 @@ class Act(StrEnum):
 
     JUMP = "jump"
     """Set the memory's clock. Variant: how far."""
+    HOSTS = "hosts"
+    """Let the host do every lane's workflow; when it does already, wake it."""
     KILL = "kill"
-    """Kill a service and start it again. Variant: the service."""
+    """Kill a service and start it again. Variant: the service; the standby follows a host."""
     KILL_AT_WORK = "kill_at_work"
     """Kill the memory while the lanes' next steps are under way."""
 
     @property
     def of_all(self) -> bool:
         """Whether it befalls the whole stack."""
-        return self in (Act.JUMP, Act.KILL, Act.KILL_AT_WORK)
+        return self in (Act.JUMP, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK)
 
 
 LEAVING_NO_TRACE = frozenset({Act.LIFE})
