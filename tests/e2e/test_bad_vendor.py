@@ -172,6 +172,26 @@ FAILS = {
         "unreadable message",
     ),
 }
+FAILS_BY_ITS_WORDS = {
+    "a decision of no known kind": Wrong(
+        ("--method", "Begin", "--how", "unknown_decision"), "after_receipt/none", "MALFORMED"
+    ),
+    "a lease in the past": Wrong(
+        ("--method", "Begin", "--how", "past_lease"), "after_receipt/none", "lease"
+    ),
+    "one token for every attempt": Wrong(
+        ("--method", "Begin", "--how", "same_token"), "in_request/idempotent", "token"
+    ),
+    "attempt zero": Wrong(
+        ("--method", "Begin", "--how", "attempt_zero"), "after_receipt/none", "attempt"
+    ),
+    "a decision without a reason": Wrong(
+        ("--method", "Begin", "--how", "no_reason"), "after_receipt/none", "reason"
+    ),
+    "a receipt for nobody": Wrong(
+        ("--method", "Begin", "--how", "receipt_for_nobody"), "after_receipt/none", "REUSE"
+    ),
+}
 FAILS_SLOWLY = {
     "Begin hangs": Wrong(
         ("--method", "Begin", "--how", "hang"),
@@ -221,6 +241,12 @@ def test_an_answer_that_is_none_is_the_memorys_failure(bench: Bench, wrong: Wron
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("wrong", _params(FAILS_BY_ITS_WORDS))
+def test_a_decision_that_is_none_is_the_memorys_failure(bench: Bench, wrong: Wrong) -> None:
+    check_fails(bench, wrong)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("wrong", _params(FAILS_SLOWLY))
 def test_a_missing_answer_is_the_memorys_failure_and_the_run_goes_on(
     bench: Bench, wrong: Wrong
@@ -229,20 +255,30 @@ def test_a_missing_answer_is_the_memorys_failure_and_the_run_goes_on(
 
 
 @pytest.mark.nightly
-def test_a_memory_that_ends_at_every_first_question_is_told_by_its_last_words(
+def test_a_memory_that_ends_at_every_first_question_fails_by_its_last_words(
     bench: Bench,
 ) -> None:
     bench.cells = "after_receipt/none,after_receipt/idempotent,A"
     ended = bench.qualify("--vendor", str(bench.vendor("--method", "Begin", "--how", "die")))
-    expect(ended, INCOMPLETE, ["INCOMPLETE", LAST_WORDS])
+    expect(ended, NOT_QUALIFIED, ["NOT_QUALIFIED", LAST_WORDS])
     (run,) = bench.run_folders()
     found = trials_of(run)
     crashed = [trial for trial in found if trial.cell.window is not None]
-    assert {trial.verdict.value for trial in crashed} == {"ERROR"}
-    assert {trial.error_kind for trial in crashed} == {"trial"}
-    assert all("ended by itself with exit code 3" in trial.cause for trial in crashed)
+    assert {trial.verdict.value for trial in crashed} == {"FAIL"}
+    assert all("continuity.alive: 3 times, at Begin" in trial.cause for trial in crashed)
     # Each crash cost its stack and nothing else.
     assert {trial.verdict.value for trial in found if trial.cell.case == "A"} == {"PASS"}
+    assert bench.left() == []
+
+
+@pytest.mark.nightly
+def test_a_memory_that_ends_once_is_no_failure_and_no_pass(bench: Bench) -> None:
+    bench.cells = "after_receipt/none"
+    vendor = bench.vendor("--start", "dies_soon", "--seconds", "20")
+    ended = bench.qualify("--vendor", str(vendor))
+    assert ended.code in (0, INCOMPLETE)
+    (run,) = bench.run_folders()
+    assert "FAIL" not in set(verdicts_of(run).values())
     assert bench.left() == []
 
 

@@ -99,12 +99,67 @@ ODD_ENDS: dict[str, Message] = {
 """What makes an answer odd when it stands behind the right one: messages merge."""
 
 
+def _unknown_decision(answer: continuity_pb2.BeginResponse) -> None:
+    """A kind of decision that no contract has: field 50 of Decision, with an empty message."""
+    answer.decision.MergeFromString(b"\x92\x03\x00")
+    kind = answer.decision.WhichOneof("kind")
+    if kind is not None:
+        answer.decision.ClearField(kind)
+
+
+def _past_lease(answer: continuity_pb2.BeginResponse) -> None:
+    if answer.decision.HasField("execute"):
+        answer.decision.execute.granted_at_ns = 1
+        answer.decision.execute.remaining_lease_ms = 0
+
+
+def _same_token(answer: continuity_pb2.BeginResponse) -> None:
+    if answer.decision.HasField("execute"):
+        answer.decision.execute.lease_token = "the same"
+
+
+def _attempt_zero(answer: continuity_pb2.BeginResponse) -> None:
+    if answer.decision.HasField("execute"):
+        answer.decision.execute.attempt = 0
+
+
+def _no_reason(answer: continuity_pb2.BeginResponse) -> None:
+    answer.decision.reason_code = ""
+
+
+def _receipt_for_nobody(answer: continuity_pb2.BeginResponse) -> None:
+    """REUSE of what was never recorded."""
+    answer.decision.reuse.receipt.CopyFrom(
+        continuity_pb2.Receipt(
+            operation_id="0" * 64,
+            attempt=1,
+            arguments_digest="0" * 64,
+            result_json='{"value":{}}',
+            result_digest="0" * 64,
+            assurance=continuity_pb2.RECEIPT_ASSURANCE_HOST_REPORTED,
+            outcome=continuity_pb2.RECEIPT_OUTCOME_SUCCEEDED,
+        )
+    )
+
+
+CHANGES: dict[str, Callable[[continuity_pb2.BeginResponse], None]] = {
+    "unknown_decision": _unknown_decision,
+    "past_lease": _past_lease,
+    "same_token": _same_token,
+    "attempt_zero": _attempt_zero,
+    "no_reason": _no_reason,
+    "receipt_for_nobody": _receipt_for_nobody,
+}
+"""What is changed in the right answers to Begin."""
+
+
 class _Breaks(grpc.ServerInterceptor):
     """Answers one method in a way of its own, from its call number `after` + 1 on."""
 
     def __init__(self, method: str, how: str, after: int) -> None:
         self._method = method
         self._answer = HOWS.get(how)
+        self._change = CHANGES.get(how)
         self._after = after
         self._calls = itertools.count()
 
@@ -115,6 +170,8 @@ class _Breaks(grpc.ServerInterceptor):
         if next(self._calls) < self._after:
             return handler
 
+        if self._change is not None:
+            return _changed(handler, self._change)
         if self._answer is None:
             return _with_odd_end(handler, self._method)
         answer = self._answer
@@ -136,6 +193,18 @@ def _with_odd_end(handler: Any, method: str) -> Any:
     def one(request: bytes, context: grpc.ServicerContext) -> bytes:
         answer = handler.unary_unary(handler.request_deserializer(request), context)
         return bytes(handler.response_serializer(answer)) + ODD_ENDS[method].SerializeToString()
+
+    return grpc.unary_unary_rpc_method_handler(one)
+
+
+def _changed(handler: Any, change: Callable[[continuity_pb2.BeginResponse], None]) -> Any:
+    """The right answers of Begin, each with a change."""
+
+    def one(request: bytes, context: grpc.ServicerContext) -> bytes:
+        answer = handler.unary_unary(handler.request_deserializer(request), context)
+        told = continuity_pb2.BeginResponse.FromString(handler.response_serializer(answer))
+        change(told)
+        return told.SerializeToString()
 
     return grpc.unary_unary_rpc_method_handler(one)
 
@@ -181,7 +250,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=0.0, help="life of dies_soon")
     parser.add_argument("--method", help="the method that is broken")
-    parser.add_argument("--how", choices=[*sorted(HOWS), "odd"], default="hang")
+    parser.add_argument("--how", choices=[*sorted(HOWS), *sorted(CHANGES), "odd"], default="hang")
     parser.add_argument("--after", type=int, default=0, help="calls that go well before")
     parser.add_argument("--until", type=Path, help="file that mends everything")
     options = parser.parse_args()

@@ -28,6 +28,7 @@ from tests.orchestrator.oracle.tracing import (
 
 BEGIN = CONTINUITY + "Begin"
 UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL, NOT_FOUND = 14, 4, 13, 5
+RESOURCE_EXHAUSTED = 8
 
 
 def only_call(trace: Trace, *outages: Outage) -> Call:
@@ -103,6 +104,19 @@ def test_a_definite_status_is_a_refusal() -> None:
     trace = Trace()
     trace.called(BEGIN, begin(), None, status=NOT_FOUND)
     assert only_call(trace).answer == Refused(NOT_FOUND)
+
+
+def test_a_memory_without_room_that_is_killed_in_the_end_gave_no_answer() -> None:
+    trace = Trace()
+    trace.called(BEGIN, begin(), None, status=RESOURCE_EXHAUSTED)
+    call = only_call(trace)
+    assert call.answer == Refused(RESOURCE_EXHAUSTED)
+    began_ns = call.forwarded_ns - 1
+    outage = Outage(began_ns, trace.now + 1, trace.now + 2, trace.now + 3)
+    call = only_call(trace, outage)
+    # It may have been taken until the memory was dead, or never.
+    assert call.answer == Unanswered(RESOURCE_EXHAUSTED, blamed=False)
+    assert call.last_ns == outage.dead_ns
 
 
 def test_an_upstream_failure_without_a_status_is_no_answer() -> None:
