@@ -3,13 +3,19 @@
 from collections.abc import Mapping
 
 from services.controls import (
+    concurrency_flaws,
     durability_flaws,
     experience_flaws,
+    identity_flaws,
     laundering_flaws,
     lifecycle_flaws,
+    limit_flaws,
     matrix_flaws,
     network_flaws,
+    receipt_flaws,
+    resolve_flaws,
     review_flaws,
+    rollback_flaws,
     storage_flaws,
     telemetry_flaws,
 )
@@ -102,8 +108,14 @@ FLAWS: Mapping[str, Flaw] = {
     **lifecycle_flaws.FLAWS,
     **review_flaws.FLAWS,
     **durability_flaws.FLAWS,
+    **concurrency_flaws.FLAWS,
     **matrix_flaws.FLAWS,
     **network_flaws.FLAWS,
     **storage_flaws.FLAWS,
     **telemetry_flaws.FLAWS,
+    **identity_flaws.FLAWS,
+    **receipt_flaws.FLAWS,
+    **limit_flaws.FLAWS,
+    **resolve_flaws.FLAWS,
+    **rollback_flaws.FLAWS,
 }

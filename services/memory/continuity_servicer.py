@@ -7,17 +7,15 @@ from services.common.errors import ServiceError
 from services.common.limits import check_attempt, check_id
 from services.memory.answers import Decision as DecisionValue
 from services.memory.answers import Execute, Query, QueryCall, ReceiptCall, RenewCall, Reuse
+from services.memory.formats import Formats
 from services.memory.messages import (
-    binding_from,
     check_key,
     decision_kind,
     decision_message,
     disposition_message,
     operation_message,
     presence_from,
-    receipt_from,
     remaining_ms,
-    settled_from,
 )
 from services.memory.operations import Operations
 from services.memory.reporting import Reporter
@@ -33,9 +31,14 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
     """The contract's ContinuityService; statuses as continuity.proto names them."""
 
     def __init__(
-        self, operations: Operations, resolutions: Resolutions, reporter: Reporter
+        self,
+        operations: Operations,
+        resolutions: Resolutions,
+        reporter: Reporter,
+        formats: Formats | None = None,
     ) -> None:
-        """Serves these operations; telemetry goes to the reporter."""
+        """Serves these operations; telemetry goes to the reporter; formats read requests."""
+        self._formats = formats or Formats()
         self._operations = operations
         self._resolutions = resolutions
         self._reporter = reporter
@@ -44,10 +47,10 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         self, request: continuity_pb2.BeginRequest, context: grpc.ServicerContext
     ) -> continuity_pb2.BeginResponse:
         """Decides, and grants the attempt when the decision is EXECUTE."""
-        binding = binding_from(request.spec)
+        binding = self._formats.binding(request.spec)
         check_id("incarnation_id", request.incarnation_id)
         check_id("begin_id", request.begin_id)
-        settled = settled_from(request)
+        settled = self._formats.settled(request)
         decision = self._operations.begin(
             binding, request.incarnation_id, request.begin_id, settled
         )
@@ -58,9 +61,11 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         self, request: continuity_pb2.PeekRequest, context: grpc.ServicerContext
     ) -> continuity_pb2.PeekResponse:
         """The kind that a fresh Begin would answer now."""
-        binding = binding_from(request.spec)
+        binding = self._formats.binding(request.spec)
         check_id("incarnation_id", request.incarnation_id)
-        decision = self._operations.peek(binding, request.incarnation_id, settled_from(request))
+        decision = self._operations.peek(
+            binding, request.incarnation_id, self._formats.settled(request)
+        )
         return continuity_pb2.PeekResponse(
             kind=decision_kind(decision), reason_code=decision.reason.value
         )
@@ -90,7 +95,7 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
             incarnation_id=check_id("incarnation_id", request.incarnation_id),
             attempt=check_attempt("attempt", request.attempt),
             lease_token=check_id("lease_token", request.lease_token),
-            receipt=receipt_from(request.receipt),
+            receipt=self._formats.receipt(request.receipt),
         )
         operation, disposition = self._operations.record_receipt(
             request.namespace, request.operation_id, call

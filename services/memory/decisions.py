@@ -94,7 +94,7 @@ class DecisionRules:
         """
         if operation is None:
             return self._first_sight(clock, call)
-        difference = contradiction(operation.binding, call.binding)
+        difference = self.difference(operation, clock, call)
         if difference is not None:
             return BeginStep(Reject(difference), operation)
         if operation.receipt is not None:
@@ -102,6 +102,10 @@ class DecisionRules:
         if operation.latest is None:
             return self.first_decision(operation, clock, call)
         return self.decide_granted(operation, operation.latest, clock, call)
+
+    def difference(self, operation: Operation, clock: LeaseClock, call: BeginCall) -> Reason | None:
+        """What of the question differs from what is bound, whatever has become of the operation."""
+        return contradiction(operation.binding, call.binding)
 
     def first_decision(
         self, operation: Operation, clock: LeaseClock, call: BeginCall
@@ -250,7 +254,7 @@ class DecisionRules:
         latest = operation.latest
         if latest is None or latest.attempt != call.attempt:
             return Refused(Refusal.STATE, "the attempt is not the latest; begin again")
-        if (latest.lease_token, latest.incarnation_id) != (call.lease_token, call.incarnation_id):
+        if not self.may_renew(latest, call):
             return Refused(Refusal.AUTHORITY, "the lease is another's; renew with its own token")
         # An operator's "did not happen" supersedes nothing: the lease is live until the next grant.
         settled = operation.receipt is not None or operation.abandoned
@@ -276,6 +280,11 @@ class DecisionRules:
             remaining_ns=ends_at_ns - clock.effective_ns,
             remaining_renewals=self.policy.max_renewals - renewed.renewals,
         )
+
+    def may_renew(self, latest: AttemptRecord, call: RenewCall) -> bool:
+        """Whether the caller holds the latest attempt's lease."""
+        holder = (latest.lease_token, latest.incarnation_id)
+        return holder == (call.lease_token, call.incarnation_id)
 
     def _first_sight(self, clock: LeaseClock, call: BeginCall) -> BeginStep | Refused:
         problem = incoherence(call.binding)

@@ -19,6 +19,7 @@ from services.common.settings import SettingsError, data_dir, env, env_int, env_
 from services.common.telemetry import Emitter
 from services.memory.continuity_servicer import ContinuityServicer
 from services.memory.decisions import DecisionRules
+from services.memory.formats import Formats
 from services.memory.model import DEFAULT_LEASE_SECONDS, Policy
 from services.memory.operations import Operations
 from services.memory.parts import RecordsPart
@@ -90,6 +91,8 @@ class Composition:
         name: product name in Describe.
         decisions: makes the rules of Begin, Peek and Renew for a policy.
         recordings: the rules of RecordReceipt, RecordQuery and Resolve.
+        resolutions: what issues challenges of operations and takes their answers.
+        formats: how requests are read.
         records: makes the part that serves MemoryService, or None for no such part.
         open_database: opens or creates the store at a path.
         read_clock_ns: the lease clock, nanoseconds since the Unix epoch; tests give another.
@@ -102,6 +105,8 @@ class Composition:
     name: str = REFERENCE_NAME
     decisions: Callable[[Policy], DecisionRules] = DecisionRules
     recordings: RecordingRules = field(default_factory=RecordingRules)
+    resolutions: type[Resolutions] = Resolutions
+    formats: Formats = field(default_factory=Formats)
     records: RecordsFactory | None = create_records
     open_database: Callable[[Path], Database] = Database
     read_clock_ns: Callable[[], int] = wall_ns
@@ -140,7 +145,7 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
             composition.recordings,
             read_clock_ns=composition.read_clock_ns,
         )
-        resolutions = Resolutions(
+        resolutions = composition.resolutions(
             database,
             composition.recordings,
             policy,
@@ -156,7 +161,7 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
         raise SettingsError(f"the store cannot be used: {error}") from error
     emitter = Emitter(memory_settings.observer_address, memory_settings.edge_token)
     reporter = composition.reporter(emitter, memory_settings.run_id)
-    continuity = ContinuityServicer(operations, resolutions, reporter)
+    continuity = ContinuityServicer(operations, resolutions, reporter, composition.formats)
     vendor = VendorServicer(
         database, operations, records, describe(policy, records, composition.name)
     )

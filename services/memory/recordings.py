@@ -35,11 +35,11 @@ class RecordingRules:
         record = operation.granted(call.attempt)
         if record is None:
             return Refused(Refusal.STATE, "the attempt was never granted; send the granted one")
-        if not _holds_lease(record, call):
+        if not self.holds_lease(record, call):
             return Refused(
                 Refusal.AUTHORITY, "the attempt's lease is another's; send its own token"
             )
-        problem = _unbound(operation, call.attempt, call.receipt)
+        problem = self.unbound(operation, call.attempt, call.receipt)
         if problem is not None:
             return Refused(Refusal.STATE, problem)
         if record is operation.latest:
@@ -82,7 +82,7 @@ class RecordingRules:
             return Refused(Refusal.STATE, "the attempt was never granted; send the asked one")
         if call.presence is not Presence.PRESENT and record is not operation.latest:
             return Refused(Refusal.STATE, "the attempt is not the latest; begin again")
-        if not record.has_ticket(call.query_ticket):
+        if not self.holds_ticket(record, call):
             return Refused(Refusal.AUTHORITY, "the ticket is not this attempt's; send its own")
         if call.presence is Presence.PRESENT:
             return self.found(operation, call.attempt, call.receipt)
@@ -97,7 +97,7 @@ class RecordingRules:
         """PRESENT: the destination holds the effect."""
         if receipt is None:
             return Refused(Refusal.MALFORMED, "PRESENT comes without its receipt; send it")
-        problem = _unbound(operation, attempt, receipt)
+        problem = self.unbound(operation, attempt, receipt)
         if problem is not None:
             return Refused(Refusal.STATE, problem)
         if operation.receipt is None:
@@ -165,18 +165,21 @@ class RecordingRules:
                     change=Change.ABANDONED_BY_OPERATOR,
                 )
 
+    def holds_lease(self, record: AttemptRecord, call: ReceiptCall) -> bool:
+        """Whether a receipt comes from the life that was granted the attempt, under its token."""
+        token_fits = hmac.compare_digest(record.lease_token.encode(), call.lease_token.encode())
+        return token_fits and record.incarnation_id == call.incarnation_id
 
-def _holds_lease(record: AttemptRecord, call: ReceiptCall) -> bool:
-    token_fits = hmac.compare_digest(record.lease_token.encode(), call.lease_token.encode())
-    return token_fits and record.incarnation_id == call.incarnation_id
+    def holds_ticket(self, record: AttemptRecord, call: QueryCall) -> bool:
+        """Whether an answer comes under one of the attempt's own tickets."""
+        return record.has_ticket(call.query_ticket)
 
-
-def _unbound(operation: Operation, attempt: int, receipt: Receipt) -> str | None:
-    """Why a receipt is not this attempt's, or None."""
-    if receipt.operation_id != operation.binding.operation_id:
-        return "the receipt names another operation"
-    if receipt.attempt != attempt:
-        return "the receipt names another attempt"
-    if receipt.arguments_digest != operation.binding.arguments_digest:
-        return "the receipt is for other arguments"
-    return None
+    def unbound(self, operation: Operation, attempt: int, receipt: Receipt) -> str | None:
+        """Why a receipt is not this attempt's, or None."""
+        if receipt.operation_id != operation.binding.operation_id:
+            return "the receipt names another operation"
+        if receipt.attempt != attempt:
+            return "the receipt names another attempt"
+        if receipt.arguments_digest != operation.binding.arguments_digest:
+            return "the receipt is for other arguments"
+        return None

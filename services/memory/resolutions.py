@@ -34,7 +34,7 @@ from services.memory.model import (
 from services.memory.operations import refusal_error, require
 from services.memory.recordings import RecordingRules
 
-__all__ = ["RESOLVE_ACTION", "Resolutions"]
+__all__ = ["RESOLVE_ACTION", "Resolutions", "SignedAnswer"]
 
 RESOLVE_ACTION = "resolve"
 CHALLENGE_SECONDS = 3_600
@@ -65,8 +65,16 @@ USE_CHALLENGE = "UPDATE resolve_challenges SET used = 1 WHERE challenge_id = ?"
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """A Resolve whose formats hold."""
+class SignedAnswer:
+    """A Resolve whose formats hold.
+
+    Attributes:
+        challenge_id: what it answers.
+        word: the decision.
+        result_json: with HAPPENED; otherwise empty.
+        key_id: whose key is said to have signed.
+        signature: the signature.
+    """
 
     challenge_id: str
     word: OperatorWord
@@ -189,18 +197,37 @@ class Resolutions:
             store.raise_mark(conn, clock.effective_ns)
 
     def _authorise(
-        self, answer: _Answer, challenge: common_pb2.Challenge, used: bool, clock: LeaseClock
+        self, answer: SignedAnswer, challenge: common_pb2.Challenge, used: bool, clock: LeaseClock
     ) -> None:
-        if used:
+        if self.is_used(challenge, used=used):
             raise _denied("the challenge was answered before; request another")
-        if clock.effective_ns >= challenge.expires_unix_ns:
+        if self.is_over(challenge, clock):
             raise _denied("the challenge has expired; request another")
-        key = self._keys.get(answer.key_id)
-        if key is None or not key.speaks_for(challenge.principal):
+        key = self.key_for(challenge, answer.key_id)
+        if key is None:
             raise _denied("the key does not speak for the challenge's principal")
-        message = signing_bytes(challenge, answer.word.value, result_digest=answer.result_digest)
-        if not signature_valid(key, answer.signature, message):
+        if not self.is_signed(key, answer, challenge):
             raise _denied("the signature does not hold over this challenge and decision")
+
+    def is_used(self, challenge: common_pb2.Challenge, *, used: bool) -> bool:
+        """Whether the challenge was answered before."""
+        return used
+
+    def is_over(self, challenge: common_pb2.Challenge, clock: LeaseClock) -> bool:
+        """Whether the challenge has expired."""
+        return clock.effective_ns >= challenge.expires_unix_ns
+
+    def key_for(self, challenge: common_pb2.Challenge, key_id: str) -> PublicKey | None:
+        """The named key, if it speaks for the principal whose decision is wanted."""
+        key = self._keys.get(key_id)
+        return key if key is not None and key.speaks_for(challenge.principal) else None
+
+    def is_signed(
+        self, key: PublicKey, answer: SignedAnswer, challenge: common_pb2.Challenge
+    ) -> bool:
+        """Whether the key's owner signed exactly this challenge, decision and result."""
+        message = signing_bytes(challenge, answer.word.value, result_digest=answer.result_digest)
+        return signature_valid(key, answer.signature, message)
 
     def _clock(self, conn: sqlite3.Connection) -> LeaseClock:
         return LeaseClock(now_ns=self._read_clock_ns(), mark_ns=store.read_mark(conn))
@@ -228,7 +255,7 @@ def _challenge(operation: Operation, principal: str, clock: LeaseClock) -> commo
     )
 
 
-def _answer(request: continuity_pb2.ResolveRequest) -> _Answer:
+def _answer(request: continuity_pb2.ResolveRequest) -> SignedAnswer:
     check_id("challenge_id", request.challenge_id)
     check_id("key_id", request.key_id)
     word = WORDS.get(request.decision)
@@ -243,12 +270,12 @@ def _answer(request: continuity_pb2.ResolveRequest) -> _Answer:
         raise ServiceError(
             grpc.StatusCode.INVALID_ARGUMENT, "result_json goes with HAPPENED only; leave it unset"
         )
-    return _Answer(
+    return SignedAnswer(
         request.challenge_id, word, request.result_json, request.key_id, request.signature
     )
 
 
-def _receipt(operation: Operation, attempt: int, answer: _Answer) -> Receipt | None:
+def _receipt(operation: Operation, attempt: int, answer: SignedAnswer) -> Receipt | None:
     if answer.word is not OperatorWord.HAPPENED:
         return None
     return Receipt(
