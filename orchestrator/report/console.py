@@ -20,6 +20,7 @@ from orchestrator.scoring.run import Aggregate
 __all__ = ["ConsoleTable"]
 
 _FAILURES_SHOWN = 5
+_FILE_WIDTH = 150
 _MEANINGS = {
     RunVerdict.QUALIFIED: "every expected trial was evaluated and passed",
     RunVerdict.QUALIFIED_WITH_GAPS: "all that could be run passed; some scheduled cells are N/R",
@@ -77,7 +78,7 @@ class ConsoleTable:
         if result.integrity_cases:
             _print_integrity(console, result)
         for paper in self._paper.result():
-            _print_paper(console, paper)
+            _print_paper(paper)
         self._print_failures(console, root)
         console.print(f"[bold]{result.verdict.value}[/]: {_MEANINGS[result.verdict]}")
         for reason in result.reasons:
@@ -117,8 +118,11 @@ def _print_integrity(console: Console, result: Aggregate) -> None:
         console.print(f"{indent}{rate.name:<16} {rate.words}", soft_wrap=True)
 
 
-def _print_paper(console: Console, paper: PaperTable) -> None:
+def _print_paper(paper: PaperTable) -> None:
     """One of the study's tables: published / ours."""
+    # A file has no width: there its lines are as long as the table needs.
+    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    console = Console(file=sys.stdout, highlight=False, width=width)
     table = Table(title=f"{paper.title}: published / ours")
     table.add_column("of")
     for name in (*paper.columns, "trials"):

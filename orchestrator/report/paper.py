@@ -251,7 +251,7 @@ def _interrupted_row(name: str, guard: bool, arm: Arm, trials: Sequence[_Seen]) 
     told = (published.calls, published.effects, published.errors, published.end)
     columns = ("new calls", "new effects", "native errors", "end")
     return PaperRow(
-        f"{arm.value}, {_setting(name, guard)}",
+        f"{arm.value} · {_setting(name, guard)}",
         tuple(
             # What a memory arm comes to does not depend on the tool's own precondition.
             PaperValue(
