@@ -70,10 +70,9 @@ def install_product(folder: Path) -> Product:
         code, libraries = folder / "code", folder / "libraries"
         _pip("install", "--no-deps", "--no-index", "--target", str(code), str(file))
         _copy_libraries(libraries)
-        # Containers run as another user.
-        for path in (folder, *folder.rglob("*")):
-            if path.is_dir():
-                path.chmod(0o755)
+        # Containers run as another user, whatever this one's umask is.
+        for path in (code, *code.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         shutil.rmtree(source)
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ from orchestrator.runtimes import clock_mounts
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.clock_mounts import CLOCK_TARGET, FAKETIME_TARGET
 from orchestrator.runtimes.plan import StackPlan, make_plan, memory_service
+from orchestrator.runtimes.product import CONTAINER_FOLDER, Product, Wheel
 from orchestrator.vendors import VendorConfig, VendorProcess, VendorResources
 
 CONFIG = "MEMQUAL_INTERPOSER_CONFIG"
@@ -185,3 +186,31 @@ def test_a_recipe_that_was_not_built_is_an_image_error(tmp_path: Path) -> None:
     vendor = VendorConfig(name="v", recipe="vendor-v")
     with pytest.raises(ImageError, match="'vendor-v' of 'v' was not built"):
         make_plan(_spec(tmp_path, vendor=vendor, images=_images("memory")))
+
+
+def test_an_installed_product_is_mounted_where_images_have_their_code(tmp_path: Path) -> None:
+    product = Product(Wheel("memqual-services", "0", "0" * 64), tmp_path / "code", tmp_path / "lib")
+    spec = _spec(tmp_path, product=product)
+    plan = make_plan(spec)
+    with_code = {
+        service.name
+        for service in plan.topology.services
+        if (mount := service.mount_at(CONTAINER_FOLDER)) is not None
+        and (mount.source, mount.read_only) == (str(product.code), True)
+    }
+    assert with_code == {"memory", "destination", "observer", "agent", "standby"}
+    own, adapter, foreign = (
+        memory_service(plan.base_memory, vendor, spec, plan.memory_port)
+        for vendor in (
+            VendorConfig(
+                name="c", recipe="control", process=VendorProcess(module="services.controls")
+            ),
+            VendorConfig(
+                name="a", recipe="r", process=VendorProcess(module="services.vendors.atmem")
+            ),
+            VendorConfig(name="f", image="somebody/memory:1"),
+        )
+    )
+    assert own.mount_at(CONTAINER_FOLDER) is not None
+    assert adapter.mount_at(CONTAINER_FOLDER) is None
+    assert foreign.mount_at(CONTAINER_FOLDER) is None
