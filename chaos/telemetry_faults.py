@@ -27,6 +27,7 @@ from memqual.v1 import observer_pb2
 __all__ = ["ObserverDown", "TelemetryFault", "count_events"]
 
 OBSERVER = "observer"
+_LOOK_BACK_RECORDS = 2_000
 _SERVICE = observer_pb2.DESCRIPTOR.services_by_name["ObserverService"].full_name
 EMIT = f"/{_SERVICE}/Emit"
 
@@ -110,7 +111,9 @@ class _Disturbed:
             # It answers at last, so that emitters that wait for it go on.
             client.release(self.fault.rule_id, Fate.DELIVER)
         client.clear(self.fault.rule_id)
-        records = tuple(client.trace(self.first_sequence))
+        # An answer that the fault met may be to a request from before.
+        oldest = client.statistics().trace_first_sequence
+        records = tuple(client.trace(max(self.first_sequence - _LOOK_BACK_RECORDS, oldest)))
         _, kind = _ACTIONS[self.fault.action]
         met = {
             record.call_id

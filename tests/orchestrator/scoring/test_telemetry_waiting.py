@@ -73,6 +73,10 @@ def test_a_memory_that_waits_for_its_telemetry_is_told() -> None:
     assert "3 answers came after their telemetry had ended" in told
 
 
+def test_an_answer_that_is_seen_just_before_its_telemetrys_end_waited_all_the_same() -> None:
+    assert told_of(Memory(usual=(3, 4, 5), slow=(1_999, 2_000, 2_001), telemetry=2_000)) != ""
+
+
 def test_a_memory_that_answers_while_its_telemetry_is_under_way_does_not_wait() -> None:
     assert told_of(Memory(usual=(3, 4, 5), slow=(3, 4, 900), telemetry=2_000)) == ""
 
@@ -82,7 +86,7 @@ def test_a_memory_that_is_slow_undisturbed_too_does_not_wait() -> None:
 
 
 def test_one_answer_before_its_telemetrys_end_is_enough_not_to_wait() -> None:
-    assert told_of(Memory(usual=(3, 4), slow=(2_003, 2_000), telemetry=2_000)) == ""
+    assert told_of(Memory(usual=(3, 4), slow=(2_003, 1_000), telemetry=2_000)) == ""
 
 
 def test_a_machine_that_became_slower_is_no_wait() -> None:

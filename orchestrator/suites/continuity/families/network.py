@@ -27,6 +27,7 @@ _KEYLESS = (
 _KEYED = (CapabilityVariant.IDEMPOTENT, CapabilityVariant.IDEMPOTENT_EXPIRED)
 _QUERIES = (CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED)
 _BASIC = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED, CapabilityVariant.IDEMPOTENT)
+_ONE_WAY = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED)
 _OPERATIONS = 2 * len(ALL_POINTS)
 _FEW = 6
 
@@ -54,7 +55,7 @@ def _messages(name: str, capabilities: tuple[CapabilityVariant, ...], **more: ob
 _EVERY = tuple(CapabilityVariant)
 _SINGLE = (
     _messages("network.lost", _EVERY),
-    _messages("network.delayed", _EVERY),
+    _messages("network.delayed", _BASIC),
     _messages("network.reset", _EVERY, weight=Weight.QUICK),
     _messages("network.reordered", _EVERY),
     _messages("network.duplicated.begin", _EVERY, operations=_FEW),
@@ -86,6 +87,13 @@ _RENEWED = tuple(
 )
 
 
+def _cut_capabilities(cut: Partition) -> tuple[CapabilityVariant, ...]:
+    """Every one where time is no matter; one way, those that differ most in what they allow."""
+    if cut.silent:
+        return _EVERY
+    return _BASIC if cut.direction == "both" else _ONE_WAY
+
+
 def _partition(name: str, cut: Partition) -> FamilyCase:
     what = "all edges of the hosts" if cut.service == "agent" else f"the {cut.service}'s edges"
     how = "silently " if cut.silent else ""
@@ -93,7 +101,7 @@ def _partition(name: str, cut: Partition) -> FamilyCase:
         name=name,
         title=f"While operations stand at each window, {what} are {how}cut ({cut.direction}).",
         requirement_id="MQ-C-61",
-        capabilities=_EVERY if cut.direction == "both" and not cut.silent else _BASIC,
+        capabilities=_cut_capabilities(cut),
         arms=(Arm.BOTH,) if cut.service == "observer" else (Arm.MEMORY,),
         expiry=ExpiryMode.SKEWED,
         receipts=("network", "clock:memory"),
