@@ -15,6 +15,7 @@ from orchestrator.plan import VENDOR
 from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.scoring.batch import score_batch
 from orchestrator.suites.continuity.paper.published import PUBLISHED_FINAL_HASH
+from services.controls.paper_flaws import FLAWS
 from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed, violated
 
 pytestmark = pytest.mark.e2e_process
@@ -234,6 +235,38 @@ def test_a_memory_that_grants_again_fails_where_the_arms_without_one_call_again(
             continue
         assert record.verdict is Verdict.FAIL
         assert {"continuity.safety", "continuity.paper.interrupted"} <= violated([record])
+
+
+def test_a_memory_that_dispatches_after_the_lease_fails_the_interrupted_exchange(
+    tmp_path: Path,
+) -> None:
+    with ground(tmp_path, "expired_none_executes") as on:
+        parity = on.play(PARITY, operations=1)
+        records = on.play(GUARDED, operations=1)
+    assert [one.cause for one in parity if not expected(one)] == []
+    scored = [one for one in records if one.cell.arm.has_memory]
+    assert {one.verdict for one in scored} == {Verdict.FAIL}
+    assert {name for name in violated(scored) if not name.startswith("rig.")} == {
+        "continuity.safety",
+        "continuity.paper.interrupted",
+        # The second answer is not the recorded one, so the conversation cannot go on.
+        "continuity.end",
+    }
+
+
+def test_each_flaw_of_the_family_fails_its_check_and_no_other(tmp_path: Path) -> None:
+    for name, flaw in FLAWS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        with ground(folder, name) as on:
+            records = on.play(PARITY, operations=1)
+        scored = [one for one in records if one.cell.arm.has_memory]
+        assert {one.verdict for one in scored} == {Verdict.FAIL}
+        assert flaw.primary_check == "needless_decision"
+        assert all(one.needless_decisions for one in scored)
+        assert violated(scored) - {"continuity.liveness"} <= set(flaw.consequences)
+        others = [one for one in records if not one.cell.arm.has_memory]
+        assert {one.verdict for one in others} == {Verdict.UNSCORED}
 
 
 def test_the_end_of_a_short_lease_is_waited_for(tmp_path: Path) -> None:
