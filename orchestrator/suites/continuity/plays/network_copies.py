@@ -49,11 +49,9 @@ class _Asking:
             self.query = decision.query
         return kind
 
-    def absent(self) -> None:
+    def absent(self, asked: continuity_pb2.Query) -> None:
         """Tell that the destination has fenced the attempt and found nothing."""
-        self.host.record_query(
-            self.spec, self.query.attempt, self.query.query_ticket, _ABSENT_FINAL
-        )
+        self.host.record_query(self.spec, asked.attempt, asked.query_ticket, _ABSENT_FINAL)
 
     def complete(self) -> None:
         """Record a receipt of the latest grant."""
@@ -69,7 +67,7 @@ def _begin_again(stage: Stage) -> None:
     stage.do("expire", stage.reach_lease_end)
     for one in asked:
         if one.begin("the-first") == "query":
-            one.absent()
+            one.absent(one.query)
             one.begin()
             one.begin("the-first")
         one.complete()
@@ -81,14 +79,15 @@ def _query_again(stage: Stage) -> None:
     for one in asked:
         one.begin()
     stage.do("expire", stage.reach_lease_end)
+    told: list[tuple[_Asking, continuity_pb2.Query]] = []
     for one in asked:
         if one.begin() == "query":
-            one.absent()
+            told.append((one, one.query))
+            one.absent(one.query)
         one.begin()
     stage.do("expire_again", stage.reach_lease_end)
-    for one in asked:
-        if one.query.query_ticket:
-            one.absent()
+    for one, query in told:
+        one.absent(query)
         one.begin()
 
 

@@ -1,0 +1,60 @@
+"""The faults of the network reach every message and every edge."""
+
+from chaos.network_faults import edges_between
+from chaos.windows import REQUEST
+from orchestrator.suites.continuity.families import CASES
+from orchestrator.suites.continuity.families.network_points import (
+    ALL_POINTS,
+    MESSAGES,
+    PARTITIONS,
+    QUERY_POINTS,
+    point_of,
+    rule_id_of,
+)
+
+
+def test_every_message_of_an_operation_is_met_by_every_action() -> None:
+    names = {point.name for point in ALL_POINTS}
+    assert names == {
+        "before_intent",
+        "after_lease",
+        "in_request",
+        "after_commit",
+        "after_response",
+        "after_receipt",
+    }
+    everywhere = {fault.action for fault in MESSAGES.values() if fault.points == ALL_POINTS}
+    assert everywhere == {"lost", "reset", "delayed", "reordered"}
+    asked = {fault.action for fault in MESSAGES.values() if fault.points == QUERY_POINTS}
+    assert asked == {"lost", "reset", "delayed"}
+
+
+def test_only_requests_are_duplicated() -> None:
+    duplicated = [fault for fault in MESSAGES.values() if fault.action == "duplicated"]
+    assert duplicated
+    assert {point.hold.phase for fault in duplicated for point in fault.points} == {REQUEST}
+    assert {fault.direction for fault in duplicated} == {"requests"}
+
+
+def test_operations_of_a_batch_take_the_messages_in_turn() -> None:
+    turns = [point_of(ALL_POINTS, position).name for position in range(len(ALL_POINTS) + 1)]
+    assert turns[:-1] == [point.name for point in ALL_POINTS]
+    assert turns[-1] == turns[0]
+    assert len({rule_id_of("b", point) for point in ALL_POINTS}) == len(ALL_POINTS)
+
+
+def test_every_edge_is_cut_in_every_direction_at_once_and_silently() -> None:
+    for silent in (False, True):
+        cuts = [cut for cut in PARTITIONS.values() if cut.silent is silent]
+        for edge in (("agent", "memory"), ("agent", "destination")):
+            found = {cut.direction for cut in cuts if edge in edges_between(cut.service)}
+            assert found == {"requests", "responses", "both"}
+        for edge in (("agent", "observer"), ("memory", "observer")):
+            assert any(edge in edges_between(cut.service) for cut in cuts)
+
+
+def test_a_batch_of_a_case_meets_each_of_its_messages() -> None:
+    for name, fault in MESSAGES.items():
+        assert CASES[name].operations >= len(fault.points)
+    for name in PARTITIONS:
+        assert CASES[name].operations >= len(ALL_POINTS)
