@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
 
-from chaos.client import InterposerClient
 from orchestrator.campaign.console import progress_for
 from orchestrator.campaign.housekeeping import collect_quietly, sweep
 from orchestrator.campaign.images import images_for
-from orchestrator.campaign.jobs import StackContext, StackProgress
-from orchestrator.campaign.lane import declaration
 from orchestrator.campaign.logs import log_to
 from orchestrator.campaign.options import DEFAULT_SEED, new_run_id
 from orchestrator.campaign.signals import StopSignals
 from orchestrator.campaign.sink import Progress
+from orchestrator.campaign.stack_supply import Stacks
 from orchestrator.errors import MemqualError, RunDirectoryError, StackError
 from orchestrator.evidence.manifest import commit_of
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.model import Frozen, Verdict
 from orchestrator.report.text import visible
-from orchestrator.runtimes.base import Runtime, Stack, StackSpec
-from orchestrator.runtimes.plan import MEMORY_SERVICE
+from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.select import select_runtime
-from orchestrator.session import Session
 from orchestrator.suites.continuity.explore.cases import ExploredCase, read_case, write_case
 from orchestrator.suites.continuity.explore.engine import (
     Bounds,
@@ -128,83 +123,6 @@ def run_explore(options: ExploreOptions) -> int:
             raise
         finally:
             progress.close()
-
-
-class _NoSink:
-    """Exploring keeps cases, not batches."""
-
-
-class Stacks:
-    """One stack at a time, a new one whenever the present one is spoiled (an `engine.Ground`).
-
-    Args:
-        runtime: Where stacks come from.
-        spec: What they have in common.
-        reviewer: The run's operator.
-        signals: When the exploration is to end.
-    """
-
-    def __init__(
-        self, runtime: Runtime, spec: StackSpec, reviewer: Reviewer, signals: StopSignals
-    ) -> None:
-        self.runtime = runtime
-        self.reviewer: Reviewer | None = reviewer
-        self._spec = spec
-        self._signals = signals
-        self._made = 0
-        self._stack: Stack | None = None
-        self._session: Session | None = None
-        self._context: StackContext | None = None
-
-    @property
-    def run_id(self) -> str:
-        """Of the exploration."""
-        return self._spec.run_id
-
-    def context(self) -> StackContext:
-        """A stack that can be used.
-
-        Raises:
-            StackError: The exploration is to end.
-            MemqualError: None can be had.
-        """
-        if self._context is not None and not self._context.progress.spoiled:
-            return self._context
-        if self._context is not None:
-            _log.warning("stack_spoiled", cause=self._context.progress.spoiled)
-        self.close()
-        if self._signals.stopping.is_set():
-            raise StackError("The exploration is stopping.", next_step="Start it again.")
-        self._made += 1
-        self._stack = self.runtime.start(replace(self._spec, stack_id=f"s{self._made}"))
-        session = Session(self._stack.control_address, self._stack.control_token, self.run_id)
-        self._session = session
-        self._context = StackContext(
-            run_id=self.run_id,
-            subject="vendor",
-            stack=self._stack,
-            session=session,
-            interposer=InterposerClient(session.channel, self._stack.control_token),
-            describe=declaration(session, self._stack),
-            progress=StackProgress(),
-            skew=self._stack.service(MEMORY_SERVICE).clock_folder is not None,
-            sink=_NoSink(),  # type: ignore[arg-type]  # no job is run, so nothing is kept through it
-        )
-        return self._context
-
-    def close(self) -> None:
-        """Remove the present stack, if there is one."""
-        context, self._context = self._context, None
-        session, self._session = self._session, None
-        stack, self._stack = self._stack, None
-        if context is not None and context.progress.standby is not None:
-            with suppress(Exception):
-                context.progress.standby.await_healthy()
-        if session is not None:
-            session.close()
-        if stack is not None:
-            with suppress(MemqualError):
-                stack.close()
 
 
 @contextmanager

@@ -22,6 +22,7 @@ _AGENTS = 3
 _FRESH_AGENT = 9
 _BACK_MAX = 3
 _TOGETHER_MAX = 4
+_QUESTIONS_MAX = 6
 _IN_SWARM = 0.65
 _STEPS_LEAST, _STEPS_MORE = 2, 5
 _PARTS_LEAST, _PARTS_MORE = 2, 4
@@ -31,6 +32,7 @@ _WEIGHTS: Mapping[Act, int] = {
     Act.BEGIN: 12,
     Act.AGAIN: 4,
     Act.TOGETHER: 2,
+    Act.FOLLOW: 3,
     Act.LIFE: 2,
     Act.PEEK: 1,
     Act.DISPATCH: 5,
@@ -207,18 +209,19 @@ def _step(dice: Dice, lane: int, act: Act) -> Step:
     amount = 0 if dice.chance(0.7) else dice.below(_BACK_MAX)
     if act is Act.TOGETHER:
         amount = 2 + dice.below(_TOGETHER_MAX - 1)
+    if act is Act.FOLLOW:
+        amount = dice.below(_QUESTIONS_MAX)
     return Step(act=act, lane=lane, agent=dice.below(_AGENTS), amount=amount, variant=variant)
 
 
 def _ending(lanes: int, *, clocks: bool) -> list[Step]:
     """What shows where each lane stands: agents that know nothing ask, and answer as hosts do."""
 
-    def each(act: Act, agent: int) -> list[Step]:
-        return [Step(act=act, lane=lane, agent=agent) for lane in range(lanes)]
+    def each(act: Act, agent: int, amount: int = 0) -> list[Step]:
+        return [Step(act=act, lane=lane, agent=agent, amount=amount) for lane in range(lanes)]
 
     steps = each(Act.BEGIN, _FRESH_AGENT)
     if clocks:
         steps.append(Step(act=Act.JUMP, variant="lease_end"))
-    steps += each(Act.BEGIN, _FRESH_AGENT + 1)
-    steps += each(Act.ASK, _FRESH_AGENT + 1)
+    steps += each(Act.FOLLOW, _FRESH_AGENT + 1, _QUESTIONS_MAX)
     return [*steps, *each(Act.BEGIN, _FRESH_AGENT + 2)]

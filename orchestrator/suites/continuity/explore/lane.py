@@ -85,6 +85,8 @@ class Lane:
                 self._again(step)
             case Act.TOGETHER:
                 self._together(step)
+            case Act.FOLLOW:
+                self._follow(step)
             case Act.LIFE:
                 self._agent(step.agent).life += 1
             case Act.DISPATCH:
@@ -142,6 +144,20 @@ class Lane:
         ]
         with ThreadPoolExecutor(max(1, len(names))) as pool:
             list(pool.map(lambda name: self._ask_memory(name, spec, f"b-{name}"), names))
+
+    def _follow(self, step: Step) -> None:
+        here = Step(act=Act.BEGIN, lane=step.lane, agent=step.agent)
+        for _ in range(1 + step.amount):
+            granted, asked = len(self._told), len(self._tickets)
+            self._begin(here)
+            if len(self._told) > granted:
+                self._dispatch(here)
+                if self._told[-1].receipt is not None:
+                    self._record(here)
+                return
+            if len(self._tickets) == asked:
+                return
+            self._ask(here)
 
     def _ask_memory(self, name: str, spec: continuity_pb2.OperationSpec, begin_id: str) -> None:
         decision = self._incarnation(name).begin(spec, begin_id).answer

@@ -22,6 +22,8 @@ class Act(StrEnum):
     """The agent's last question once more, as it was. Variant `other_life`: by another life."""
     TOGETHER = "together"
     """`amount` new agents ask at one moment."""
+    FOLLOW = "follow"
+    """Do as a host does until there is nothing to do: at most `amount` questions more than one."""
     LIFE = "life"
     """The agent dies and is another incarnation from now on."""
     PEEK = "peek"

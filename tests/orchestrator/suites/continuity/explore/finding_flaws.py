@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.campaign.exploring import Stacks
 from orchestrator.campaign.options import new_run_id
 from orchestrator.campaign.schedule import control_config
 from orchestrator.campaign.signals import StopSignals
+from orchestrator.campaign.stack_supply import Stacks
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.process_runtime import ProcessRuntime
 from orchestrator.suites.continuity.explore.engine import (
