@@ -33,7 +33,8 @@ SETTLE_MS = 10_000
 _CALLS_AT_ONCE = 20
 _HOLD_SECONDS = 20.0
 _HOLD_LOOK_SECONDS = 0.5
-_SETTLE_ROUNDS_MAX = 6
+_SETTLE_ROUNDS_MAX = 30
+_STILL_ROUNDS_MAX = 6
 
 
 class NotSettled(ChaosError):
@@ -165,19 +166,28 @@ class Rig:
     def settle(self, phase: str) -> StatusSnapshot:
         """Wait until no workflow runs any more; return where they stand.
 
+        While messages pass, work goes on, however slowly, and is waited for.
+
         Raises:
-            NotSettled: Some still run after a minute; the host or the memory hangs.
+            NotSettled: Some still run after a minute in which no message passed, or after five
+                minutes in all; the host or the memory hangs.
         """
         host = self.context.session.active.agent
         request = agent_pb2.StatusRequest(
             workflow_ids=self.workflow_ids, await_settled_ms=SETTLE_MS
         )
+        head, still = self.interposer.statistics().trace_head_sequence, 0
         for _ in range(_SETTLE_ROUNDS_MAX):
             answer = host.Status(request, timeout=SETTLE_MS / 1_000 + 10)
             if all(one.state != agent_pb2.WORKFLOW_STATE_RUNNING for one in answer.workflows):
                 return self.snapshot(phase, answer.workflows)
+            before, head = head, self.interposer.statistics().trace_head_sequence
+            still = still + 1 if head == before else 0
+            if still >= _STILL_ROUNDS_MAX:
+                break
         raise NotSettled(
-            f"workflows of batch {self.batch.batch_id} still run a minute after their wake-up; "
+            f"workflows of batch {self.batch.batch_id} still run, "
+            f"{still * SETTLE_MS / 1_000:.0f} s after the last message that passed; "
             "the agent host's log has the call that hangs"
         )
 

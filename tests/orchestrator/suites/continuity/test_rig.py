@@ -34,11 +34,15 @@ class FakeStack:
     Attributes:
         answers: States of the workflows, one entry for each Status; the last one stays.
         calls: What was asked, in order.
+        moves: Messages pass all the time.
+        head: The trace's head.
     """
 
     answers: list[tuple[State, ...]] = field(default_factory=lambda: [(COMPLETED,)])
     calls: list[str] = field(default_factory=list)
     run_id: str = "run"
+    moves: bool = False
+    head: int = 77
 
     def __getattr__(self, name: str) -> FakeStack:
         assert name in ("session", "active", "agent", "audit", "interposer", "destination_audit")
@@ -71,10 +75,11 @@ class FakeStack:
         self.calls.append(f"clear {', '.join(rule_ids)}")
 
     def statistics(self) -> Statistics:
+        self.head += 1 if self.moves else 0
         return Statistics(
             wall_unix_ns=1,
             monotonic_ns=2,
-            trace_head_sequence=77,
+            trace_head_sequence=self.head,
             trace_first_sequence=1,
             in_flight_calls=0,
             held_messages=0,
@@ -165,9 +170,22 @@ def test_settled_workflows_are_kept_with_the_head_of_the_trace() -> None:
     assert stack.calls == ["Status 10000"] * 2
 
 
+def test_work_that_goes_on_is_waited_for() -> None:
+    stack = FakeStack(answers=[*[(RUNNING, COMPLETED)] * 20, (COMPLETED, COMPLETED)], moves=True)
+    snapshot = _rig(stack).settle("live")
+    assert len(snapshot.status_json) == 2
+
+
+def test_work_that_goes_on_for_ever_is_not() -> None:
+    stack = FakeStack(answers=[(RUNNING, COMPLETED)], moves=True)
+    with pytest.raises(NotSettled, match="0 s after the last message"):
+        _rig(stack).settle("live")
+    assert len(stack.calls) == 30
+
+
 def test_workflows_that_never_settle_are_no_trouble_of_the_infrastructure() -> None:
     stack = FakeStack([(RUNNING, COMPLETED)])
-    with pytest.raises(NotSettled, match="batch b1 still run a minute"):
+    with pytest.raises(NotSettled, match="batch b1 still run, 60 s after the last message"):
         _rig(stack).settle("live")
     assert stack.calls == ["Status 10000"] * 6
 
