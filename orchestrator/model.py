@@ -281,6 +281,7 @@ class TrialRecord(Frozen):
     )
     dispatches: int = 0
     effects: int = 0
+    extra_effects: int = Field(default=0, description="effects beyond those that are rightly there")
     tool_errors: int = 0
     unsafe_decisions: int = 0
     needless_decisions: int = 0

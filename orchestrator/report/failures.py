@@ -166,7 +166,7 @@ class _Group:
         """Count a trial with the verdict."""
         self.count += 1
         self.unsafe += trial.unsafe_decisions
-        self.extra_effects += max(0, trial.effects - 1)
+        self.extra_effects += trial.extra_effects
         if len(self.first) < SHOWN_PER_CELL:
             self.first.append(trial)
         if len(self.numbers) < SHOWN_PER_CELL + NAMED_PER_CELL:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, RunVerdict, TargetSet, Verdict
+from orchestrator.model import (
+    Cell,
+    ExpiryMode,
+    Fate,
+    FaultKind,
+    RunVerdict,
+    Suite,
+    TargetSet,
+    Verdict,
+)
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Rate
 
@@ -65,6 +74,8 @@ def coverage(rate: Rate) -> str:
 def injection(cell: Cell) -> str:
     """What is done to the services in a cell, in words: who dies, what becomes of the message."""
     parts = [f"{cell.arm.value} arm"]
+    if cell.suite is Suite.CONTINUITY and cell.case:
+        parts.append(cell.case)
     if cell.target is not TargetSet.NONE:
         parts.append(f"kill {cell.target.value}")
     if cell.fate is not Fate.NONE:

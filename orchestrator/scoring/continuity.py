@@ -19,7 +19,7 @@ from orchestrator.scoring.case_faults import check_case_faults
 from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.decision_checks import check_decisions
 from orchestrator.scoring.declared import not_run
-from orchestrator.scoring.effect_checks import check_effects
+from orchestrator.scoring.effect_checks import check_effects, extra_effects
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.end_checks import check_end
 from orchestrator.scoring.evidence import BatchFacts
@@ -180,6 +180,7 @@ def _numbers(
     return {
         "dispatches": facts.dispatches[member.workflow_id],
         "effects": effects.applied,
+        "extra_effects": extra_effects(member.cell, effects),
         "tool_errors": effects.tool_errors,
         "fault_receipt_id": "" if facts.kill is None else facts.kill.injection_id,
         "resolution_ms": _resolution_ms(facts, judgements),

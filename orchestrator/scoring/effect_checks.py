@@ -20,7 +20,7 @@ from orchestrator.suites.continuity.families import case_of_cell
 from orchestrator.suites.continuity.workload import arguments_of
 from services.common.canonical import sha256_hex
 
-__all__ = ["check_effects"]
+__all__ = ["check_effects", "extra_effects"]
 
 _LATE = frozenset(
     {
@@ -48,6 +48,21 @@ def check_effects(
     _check_lost(find, facts, member, effects)
     _check_wrong(find, facts, member, effects)
     return hazard
+
+
+def extra_effects(cell: Cell, effects: EffectFacts) -> int:
+    """How many effects of a trial are beyond those that its cell has rightly, whoever is charged.
+
+    Args:
+        cell: The trial's.
+        effects: Its workflow's, from the destination's journal.
+    """
+    per_operation = _per_operation(cell)
+    if per_operation is not None:
+        each = (one.applied - per_operation for one in effects.operations.values())
+        return sum(max(0, beyond) for beyond in each)
+    case = case_of_cell(cell)
+    return max(0, effects.applied - (1 if case is None else case.effects_max))
 
 
 def _check_lost(find: Finder, facts: BatchFacts, member: Member, effects: EffectFacts) -> None:

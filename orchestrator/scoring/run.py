@@ -71,7 +71,7 @@ class CellSummary(Frozen):
         kills: Batches of the cell.
         kills_with_violation: Batches with at least one FAIL.
         unsafe, needless: Decisions.
-        extra_effects: Effects beyond the first, whoever is charged.
+        extra_effects: Effects beyond those rightly there, whoever is charged.
         lost_effects: Trials that were complete without an effect.
         wrong_effects: Trials with an effect of other arguments.
         hazards: Extra effects by account.
@@ -342,13 +342,12 @@ class CellTotals:
         self._verdicts[trial.verdict] += 1
         failed = trial.verdict is Verdict.FAIL
         self._kills[trial.batch_id] = self._kills.get(trial.batch_id, False) or failed
-        extra = max(0, trial.effects - 1)
-        if extra and trial.hazard:
+        if trial.extra_effects and trial.hazard:
             self._hazards[trial.hazard] += 1
         self._sums.update(
             unsafe=trial.unsafe_decisions,
             needless=trial.needless_decisions,
-            extra_effects=extra,
+            extra_effects=trial.extra_effects,
             lost_effects=_violates(trial, "continuity.lost_effect"),
             wrong_effects=_violates(trial, "continuity.wrong_effect"),
             boundary=trial.boundary,

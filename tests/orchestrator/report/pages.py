@@ -103,6 +103,7 @@ def failing(
         decisions=("EXECUTE:first_grant:1", "EXECUTE:because:2"),
         dispatches=2,
         effects=2,
+        extra_effects=1,
         tool_errors=1,
         unsafe_decisions=1,
         resolution_ms=1500.0,

@@ -233,11 +233,12 @@ def test_a_cell_is_told_in_kills_and_operations() -> None:
             0,
             unsafe_decisions=2,
             effects=3,
+            extra_effects=2,
             dispatches=4,
             checks=(violation("continuity.extra_effect"),),
         ),
         record(FAIL, 1, needless_decisions=1, checks=(violation("continuity.lost_effect"),)),
-        record(PASS, 2, batch_id="b1", effects=2, hazard="network", boundary=True),
+        record(PASS, 2, batch_id="b1", effects=2, extra_effects=1, hazard="network", boundary=True),
         record(FAIL, 3, batch_id="b2", checks=(violation("continuity.wrong_effect"),)),
     ]
     (summary,) = aggregate(trials, expected(trials)).cells
