@@ -73,7 +73,12 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
         if _may_be_full(bound, call, frame):
             yield from _untimed(world, call, frame, Row.LIMIT, (Refusal(),))
         for moment in moments(
-            world.zone, world.segment, call.forwarded_ns, call.last_ns, frame.clock
+            world.zone,
+            world.segment,
+            call.forwarded_ns,
+            call.last_ns,
+            frame.clock,
+            mark_ns=call.mark_ns,
         ):
             yield from _at(known, moment, asked, frame)
 

@@ -186,7 +186,12 @@ def _granted_despite(
     for before in befores:
         world = replace(before.world, spec=before.world.spec or asked.spec)
         for moment in moments(
-            world.zone, world.segment, call.forwarded_ns, call.last_ns, frame.clock
+            world.zone,
+            world.segment,
+            call.forwarded_ns,
+            call.last_ns,
+            frame.clock,
+            mark_ns=call.mark_ns,
         ):
             after = granted(world, moment, asked, frame)
             yield before, after.with_latest(told.attempt, told.token)

@@ -57,9 +57,20 @@ def places(
 
 
 def moments(
-    zone: Zone, segment: int, first_ns: int, last_ns: int | None, clock: ClockMap
+    zone: Zone,
+    segment: int,
+    first_ns: int,
+    last_ns: int | None,
+    clock: ClockMap,
+    *,
+    mark_ns: int | None = None,
 ) -> Iterator[Moment]:
-    """Every way in which a timed call can have met the clock; arguments as for `places`."""
+    """Every way in which a timed call can have met the clock.
+
+    Arguments as for `places`, and the least that the mark is by what other operations show.
+    """
+    if mark_ns is not None:
+        zone = zone.at_least(Instant.NOW, Instant.ZERO, mark_ns) or zone
     for place in places(zone, segment, first_ns, last_ns, clock):
         current = clock.segments[place.segment]
         by_clock = place.zone.within(

@@ -156,7 +156,14 @@ def renew_outcomes(world: World, call: Call, asked: RenewAsked, frame: Frame) ->
         yield from _placed(world, call, frame, ((_REFUSED, world),))
         return
     used_up = 0 < frame.declared.max_renewals <= world.renewals
-    for moment in moments(world.zone, world.segment, call.forwarded_ns, call.last_ns, frame.clock):
+    for moment in moments(
+        world.zone,
+        world.segment,
+        call.forwarded_ns,
+        call.last_ns,
+        frame.clock,
+        mark_ns=call.mark_ns,
+    ):
         live = moment.zone.at_most(Instant.NOW, Instant.LEASE_END, -1)
         over = moment.zone.at_least(Instant.NOW, Instant.LEASE_END, 0)
         if over is not None:

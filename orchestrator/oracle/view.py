@@ -82,6 +82,7 @@ class Call:
         answer: What was answered.
         forwarded_ns: The memory cannot have taken the request before.
         last_ns: The memory cannot have taken the request later; None without a bound.
+        mark_ns: The least that the high-water mark of the memory's clock is then; None: not known.
     """
 
     call_id: int
@@ -91,6 +92,7 @@ class Call:
     answer: Answer
     forwarded_ns: int
     last_ns: int | None
+    mark_ns: int | None = None
 
     @property
     def answered(self) -> bool:

@@ -17,6 +17,7 @@ from orchestrator.oracle.declared import DeclaredMemory
 from orchestrator.oracle.judge import judge_operation
 from orchestrator.oracle.judgement import OperationJudgement
 from orchestrator.oracle.siblings import Siblings
+from orchestrator.oracle.marks import with_marks
 from orchestrator.oracle.view import OperationView, Outage, build_views
 from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
 from orchestrator.scoring.outages import outages_from_marks
@@ -183,7 +184,7 @@ class BatchFacts:
 
     @cached_property
     def _views(self) -> dict[str, OperationView]:
-        views = build_views(self.trace, self._outages())
+        views = with_marks(build_views(self.trace, self._outages()), self.clock)
         return {view.operation_id: view for view in views}
 
     def _outages(self) -> tuple[Outage, ...]:
