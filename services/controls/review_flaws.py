@@ -153,6 +153,7 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.fire.safety.decide_request",
         "integrity.fire.safety.decide_response",
         "integrity.fire.safety.decide_underway",
+        "continuity.rollback.approval",
     ),
     "never_looks_again": of_policy(
         "never_looks_again",

@@ -112,6 +112,6 @@ FLAWS: Mapping[str, Flaw] = {
         "takes an operator's used word once more after a restart",
         f"{_PREFIX}.resolution",
         "O",
-        consequences=("continuity.resolve.restart",),
+        consequences=("unsafe_decision", "continuity.resolve.restart"),
     ),
 }

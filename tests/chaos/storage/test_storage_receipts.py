@@ -7,6 +7,7 @@ from chaos.receipt_base import FaultReceipt
 from chaos.receipts import parse_receipt
 from chaos.storage_receipts import (
     CheckpointCutReceipt,
+    CheckpointRestoreReceipt,
     FullVolumeReceipt,
     PowerLossReceipt,
     RollbackReceipt,
@@ -106,3 +107,28 @@ def test_what_is_lacking_is_named(
 def test_a_start_with_few_operations_is_struck_as_often_as_it_can_be() -> None:
     short = STORM.model_copy(update={"undisturbed_operations": 1, "kills": STORM.kills[:1]})
     assert short.missing() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({}, {}, "none was set back"),
+        ({"w": 2}, {"w": 2}, "checkpoint of w"),
+        ({"w": 2}, {}, "checkpoint of w"),
+    ],
+)
+def test_a_checkpoint_that_was_not_set_back_is_missed(
+    before: dict[str, int], after: dict[str, int], words: str
+) -> None:
+    receipt = CheckpointRestoreReceipt(
+        operations_before=1, operations_after=1, service="agent", before=before, after=after
+    )
+    assert words in "; ".join(receipt.missing())
+
+
+def test_a_checkpoint_that_was_set_back_lacks_nothing_and_comes_back() -> None:
+    receipt = CheckpointRestoreReceipt(
+        operations_before=1, operations_after=1, service="agent", before={"w": 2}, after={"w": 0}
+    )
+    assert receipt.missing() == []
+    assert parse_receipt(receipt.model_dump_json()) == receipt

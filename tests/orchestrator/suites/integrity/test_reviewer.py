@@ -10,6 +10,7 @@ import pytest
 from memqual.v1 import common_pb2
 from orchestrator.suites.integrity.calls import Signer
 from orchestrator.suites.integrity.reviewer import APPROVE, REJECT, Reviewer
+from services.common.canonical import sha256_hex
 from services.common.challenges import (
     ANY_PRINCIPAL,
     load_public_keys,
@@ -88,3 +89,24 @@ def test_the_private_key_is_in_no_text_and_no_copy() -> None:
         pickle.dumps(reviewer)
     with pytest.raises(TypeError, match="stay in their process"):
         copy.deepcopy(reviewer)
+
+
+@pytest.mark.parametrize(
+    ("word", "result", "digest"),
+    [
+        ("happened", '{"ok":true}', sha256_hex(b'{"ok":true}')),
+        ("did_not_happen", "", ""),
+        ("abandon", "", ""),
+    ],
+)
+def test_an_operators_word_is_signed_with_its_result(word: str, result: str, digest: str) -> None:
+    reviewer = Reviewer.generate("ada")
+    signature = reviewer.sign_resolution(CHALLENGE, word, result)
+    key = reviewer.public_key
+    assert signature_valid(key, signature, signing_bytes(CHALLENGE, word, result_digest=digest))
+    assert not signature_valid(key, signature, signing_bytes(CHALLENGE, word))
+
+
+def test_no_other_word_is_signed() -> None:
+    with pytest.raises(ValueError, match="one of"):
+        Reviewer.generate("ada").sign_resolution(CHALLENGE, APPROVE)
