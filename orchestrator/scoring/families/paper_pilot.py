@@ -36,18 +36,18 @@ def _fresh(trial: CaseFacts) -> None:
     _ended(trial, status)
     states = [mark for mark in _marks(trial, STATE_MARK) if mark.get("point") == "final"]
     state = states[-1].get("compact") if states else ""
-    trial.figure("task", task["task"])
     trial.figure("fulfilled", state == task["final"])
-    trial.figure("model requests", status.model_requests)
-    trial.figure("tool calls", sum(_received(trial).values()))
-    _usage(trial, status.model_usage)
+    calls = sum(_records(trial, "received").values())
+    trial.figure("requests and calls", f"{status.model_requests} and {calls}")
+    trial.findings.append(f"task: {task['task']}")
+    _usage(trial, status)
     said = [
         Said(speaker=_SPEAKERS[mark["type"]], text=mark["text"])
         for mark in _marks(trial, PILOT_MESSAGE_MARK)
         if mark["type"] in _SPEAKERS and mark["text"]
     ]
     trial.findings.extend(adherence(str(task["wish"]), said, STOP_TOKEN))
-    twice = [name for name, count in _applied(trial).items() if count > 1]
+    twice = [name for name, count in _records(trial, "applied").items() if count > 1]
     if not any(one.violations for one in trial.judgements):
         trial.find.rig(
             "rig.pilot_effects",
@@ -79,13 +79,14 @@ def _ended(trial: CaseFacts, status: agent_pb2.WorkflowStatus) -> None:
         )
 
 
-def _usage(trial: CaseFacts, usage: agent_pb2.ModelUsage) -> None:
-    told = bool(usage.answers_with_usage)
-    trial.figure("input tokens", usage.input_tokens if told else "unknown")
-    trial.figure("output tokens", usage.output_tokens if told else "unknown")
-    trial.figure("answers with usage", usage.answers_with_usage)
-    trial.figure("usage told by", usage.provenance or "nobody")
-    trial.figure("models", ", ".join(usage.models) or "unknown")
+def _usage(trial: CaseFacts, status: agent_pb2.WorkflowStatus) -> None:
+    """Tokens with their origin; what no provider told stays unknown."""
+    usage = status.model_usage
+    told = f"{usage.answers_with_usage} of {status.model_requests}"
+    tokens = f"{usage.input_tokens} in, {usage.output_tokens} out"
+    trial.figure("tokens", tokens if usage.answers_with_usage else "unknown")
+    trial.findings.append(f"usage: told by {usage.provenance or 'nobody'} for {told} answers")
+    trial.findings.append(f"models: {', '.join(usage.models) or 'unknown'}")
 
 
 def _marks(trial: CaseFacts, kind: str) -> Iterator[Mapping[str, Any]]:
@@ -96,14 +97,6 @@ def _marks(trial: CaseFacts, kind: str) -> Iterator[Mapping[str, Any]]:
         mark = json.loads(record.mark_json)
         if mark.get("kind") == kind and mark.get("workflow") == trial.member.workflow_id:
             yield mark
-
-
-def _received(trial: CaseFacts) -> Counter[str]:
-    return _records(trial, "received")
-
-
-def _applied(trial: CaseFacts) -> Counter[str]:
-    return _records(trial, "applied")
 
 
 def _records(trial: CaseFacts, event: str) -> Counter[str]:

@@ -43,7 +43,7 @@ def _agent(number: int, everything: str) -> Reply:
     slots = next(
         task.slots
         for task in all_tasks().values()
-        if not task.of_tau2 and task.slots["order_id"] in everything
+        if not task.of_tau2 and str(task.slots["order_id"]) in everything
     )
     order = {"order_id": slots["order_id"]}
     exchange = {name: slots[name] for name in ("item_ids", "new_item_ids", "payment_method_id")}
@@ -104,6 +104,11 @@ def figures(record: TrialRecord) -> dict[str, str]:
     return {figure.name: figure.value for figure in record.figures}
 
 
+def task_of(record: TrialRecord) -> str:
+    (task,) = [found for found in record.findings if found.startswith("task: ")]
+    return task
+
+
 def test_every_arm_fulfils_its_task_and_comparators_stay_unscored(played: Played) -> None:
     seen = {(one.cell.arm, one.verdict) for one in played.records}
     assert seen == {
@@ -116,23 +121,22 @@ def test_every_arm_fulfils_its_task_and_comparators_stay_unscored(played: Played
     for record in played.records:
         told = figures(record)
         assert (told["ended"], told["fulfilled"]) == ("completed", "True")
-        assert (told["model requests"], told["tool calls"], record.effects) == ("10", "3", 1)
-        assert record.findings == ("simulator: kept to its part",)
+        assert (told["requests and calls"], record.effects) == ("10 and 3", 1)
+        assert record.findings[-1] == "simulator: kept to its part"
 
 
 def test_usage_is_the_providers_and_what_it_does_not_tell_stays_unknown(played: Played) -> None:
     for record in played.records:
-        told = figures(record)
         # One of ten answers came without a usage.
-        assert (told["input tokens"], told["output tokens"]) == ("90", "45")
-        assert (told["answers with usage"], told["usage told by"]) == ("9", "provider")
-        assert told["models"] == "scripted"
+        assert figures(record)["tokens"] == "90 in, 45 out"
+        assert "usage: told by provider for 9 of 10 answers" in record.findings
+        assert "models: scripted" in record.findings
 
 
 def test_both_arms_of_a_trial_play_the_same_task(played: Played) -> None:
     tasks: dict[str, set[str]] = {}
     for record in played.records:
-        tasks.setdefault(record.trial_id.rpartition("#")[2], set()).add(figures(record)["task"])
+        tasks.setdefault(record.trial_id.rpartition("#")[2], set()).add(task_of(record))
     assert [len(names) for names in tasks.values()] == [1, 1]
     assert len(set.union(*tasks.values())) == 2
 
@@ -155,8 +159,9 @@ def test_a_customer_that_strays_is_a_note_and_a_limit_is_an_end(tmp_path: Path) 
     assert (record.verdict, record.cause) == (Verdict.UNSCORED, "")
     told = figures(record)
     assert (told["ended"], told["fulfilled"]) == ("turn limit", "False")
-    assert told["model requests"] == str(ANSWERS_MAX)
-    assert record.findings == (
+    assert told["requests and calls"] == f"{ANSWERS_MAX} and 0"
+    notes = ("conversation: ", "simulator: ")
+    assert tuple(found for found in record.findings if found.startswith(notes)) == (
         "conversation: had all of its answers and did not end",
         "simulator: did not end with its stop token",
         "simulator: 1 ids that nobody told it: #w9999999",
