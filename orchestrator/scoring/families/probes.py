@@ -112,11 +112,12 @@ def every(
         probes = probes_of(trial.facts, trial.member.workflow_id)
         asked = [one for one in probes if not wanted or one.name in wanted]
         missing = sorted(wanted - {one.name for one in asked})
+        bad = [one.words for one in asked if not holds(one)]
         if not asked or missing:
-            _ask_why(trial, ", ".join(missing) or "no question")
+            _ask_why(trial, ", ".join(missing) or "no question", wrong=bool(bad))
         if asked:
-            bad = [one.words for one in asked if not holds(one)]
-            trial.find.that(check_id, trial.case.requirement_id, not bad, expected, "; ".join(bad))
+            told = "; ".join(bad)
+            trial.find.that(check_id, trial.case.requirement_id, not bad, expected, told)
 
     return judge
 
@@ -140,9 +141,9 @@ _DEFINITE = (
 )
 
 
-def _ask_why(trial: CaseFacts, lacking: str) -> None:
+def _ask_why(trial: CaseFacts, lacking: str, *, wrong: bool) -> None:
     """Questions that a play could not get to are the rig's doing, or an answer's before them."""
-    explained = any(call.violates for call in trial.calls)
+    explained = wrong or any(call.violates for call in trial.calls)
     trial.find.rig(
         "rig.probe",
         _REQUIREMENT_OF_RIG,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 import grpc
 
 from memqual.v1 import continuity_pb2
-from orchestrator.scoring.families.facts import Judge
+from orchestrator.scoring.families.facts import CaseFacts, Judge
 from orchestrator.scoring.families.probes import Probe, every, refused_with
+from orchestrator.suites.continuity.families.receipts import QUESTIONS_MAX
 
 __all__ = ["JUDGES"]
 
@@ -71,6 +72,19 @@ def _present(probe: Probe) -> bool:
     return probe.name != "complete" or probe.kind == "REUSE"
 
 
+def _uncertain(trial: CaseFacts) -> None:
+    """CONFIRM in the end; a pause before the next question is the memory's own affair.
+
+    That no pause is endless, and that CONFIRM comes within the declared number, the oracle says.
+    """
+    ends = {"CONFIRM", "WAIT"}
+    if trial.facts.describe.limits.max_uncertain_queries > QUESTIONS_MAX:
+        ends.add("QUERY")
+    every(f"{_PREFIX}.uncertain", lambda probe: probe.kind in ends, "CONFIRM", ("in the end",))(
+        trial
+    )
+
+
 JUDGES: Mapping[str, Judge] = {
     "receipts.forged": _refused("forged", "never given", "a byte more"),
     "receipts.other_life": _refused("other_life", "other life"),
@@ -115,7 +129,5 @@ JUDGES: Mapping[str, Judge] = {
         "old_absence", "while the second lives", "after the second's lease"
     ),
     "receipts.present": every(f"{_PREFIX}.present", _present, "REUSE once it is complete"),
-    "receipts.uncertain": every(
-        f"{_PREFIX}.uncertain", lambda probe: probe.kind == "CONFIRM", "CONFIRM", ("in the end",)
-    ),
+    "receipts.uncertain": _uncertain,
 }

@@ -8,7 +8,7 @@ from orchestrator.oracle.judgement import CallJudgement
 from orchestrator.oracle.messages import DecisionKind
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
-from orchestrator.scoring.families.probes import Probe, every, refused_with
+from orchestrator.scoring.families.probes import Probe, every, marks_of, refused_with
 
 __all__ = ["JUDGES"]
 
@@ -82,6 +82,18 @@ def _consumed(probe: Probe) -> bool:
     return probe.status_code == 0 if probe.name == "first" else _REFUSED(probe)
 
 
+def _approval(trial: CaseFacts) -> None:
+    """A used approval; whether the memory takes it at all is the integrity axis's affair."""
+    if marks_of(trial.facts, "no_review", trial.member.workflow_id):
+        return
+    every(
+        f"{_PREFIX}.approval",
+        lambda probe: probe.name == "first" or _REFUSED(probe),
+        "never taken again",
+        _PRESENTED,
+    )(trial)
+
+
 _PRESENTED = ("first", "after the restore", "after a restart")
 
 JUDGES: Mapping[str, Judge] = {
@@ -111,7 +123,5 @@ JUDGES: Mapping[str, Judge] = {
     "rollback.resolution": every(
         f"{_PREFIX}.resolution", _consumed, "taken once, and never again", _PRESENTED
     ),
-    "rollback.approval": every(
-        f"{_PREFIX}.approval", _consumed, "taken once, and never again", _PRESENTED
-    ),
+    "rollback.approval": _approval,
 }

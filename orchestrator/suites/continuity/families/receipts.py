@@ -5,7 +5,10 @@ from __future__ import annotations
 from orchestrator.model import CapabilityVariant, ExpiryMode
 from orchestrator.suites.continuity.families.model import End, FamilyCase, Need
 
-__all__ = ["CASES"]
+__all__ = ["CASES", "QUESTIONS_MAX"]
+
+QUESTIONS_MAX = 50
+"""Uncertain answers that are told, at most; a memory that declares more is asked no further."""
 
 _ANY = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED, CapabilityVariant.IDEMPOTENT)
 _QUERY = (CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED)

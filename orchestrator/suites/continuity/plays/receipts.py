@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memqual.v1 import common_pb2, continuity_pb2
+from orchestrator.suites.continuity.families.receipts import QUESTIONS_MAX
 from orchestrator.suites.continuity.plays.asking import (
     Held,
     asking,
@@ -21,7 +22,6 @@ from services.common.canonical import canonical_json, sha256_hex
 __all__ = ["PLAYS"]
 
 _RESULT_BYTES = 65_536
-_QUESTIONS_MAX = 50
 _PRESENT = common_pb2.EFFECT_PRESENCE_PRESENT
 _ABSENT_FINAL = common_pb2.EFFECT_PRESENCE_ABSENT_FINAL
 _ABSENT_UNCERTAIN = common_pb2.EFFECT_PRESENCE_ABSENT_UNCERTAIN
@@ -291,7 +291,7 @@ def _old_absence(stage: Stage) -> None:
 
 
 def _uncertain(stage: Stage, held: Held) -> None:
-    for _ in range(_QUESTIONS_MAX):
+    for _ in range(QUESTIONS_MAX):
         query = _question(stage, held)
         if query is None:
             break

@@ -258,6 +258,8 @@ def _approvals(stage: Stage, reviewer: Reviewer) -> dict[str, memory_pb2.DecideR
             )
             challenge = memory.RequestReview(asked).challenge
         except grpc.RpcError:
+            # It keeps nothing of such a source, or has nothing to review in it: so be it.
+            stage.interposer.mark({"kind": "no_review", "workflow": member.workflow_id})
             continue
         made[member.workflow_id] = memory_pb2.DecideReviewRequest(
             scope=scope,
