@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from services.controls import (
+    clock_flaws,
     concurrency_flaws,
     durability_flaws,
     experience_flaws,
@@ -19,6 +20,7 @@ from services.controls import (
     rollback_flaws,
     storage_flaws,
     telemetry_flaws,
+    zombie_flaws,
 )
 from services.controls.continuity_flaws import (
     AlwaysConfirm,
@@ -111,6 +113,8 @@ FLAWS: Mapping[str, Flaw] = {
     **durability_flaws.FLAWS,
     **concurrency_flaws.FLAWS,
     **matrix_flaws.FLAWS,
+    **clock_flaws.FLAWS,
+    **zombie_flaws.FLAWS,
     **network_flaws.FLAWS,
     **paper_flaws.FLAWS,
     **storage_flaws.FLAWS,
