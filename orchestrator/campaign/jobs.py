@@ -21,6 +21,10 @@ __all__ = ["Job", "StackContext", "StackProgress", "SubjectWork"]
 class Restart(Protocol):
     """A service that is coming back."""
 
+    @property
+    def seconds(self) -> float:
+        """How long it took; 0 before its end."""
+
     def await_healthy(self) -> None:
         """Wait for it; raises what it met."""
 
@@ -33,12 +37,14 @@ class StackProgress:
         journal_next: First sequence of the destination's journal that no batch has read yet.
         operations_done: Operations that were seen to complete.
         standby: The host that is coming back, None when none is.
+        standby_seconds: How long the one before took to come back.
         spoiled: Why the stack must not be used any more; empty while it may.
     """
 
     journal_next: int = 1
     operations_done: int = 0
     standby: Restart | None = None
+    standby_seconds: float = 0.0
     spoiled: str = ""
 
 

@@ -52,8 +52,7 @@ class _Run(Stage):
     def carry_out(self) -> None:
         """Every step in order; what each of them saw is in `seen`."""
         self.begin()
-        # Before anything is held: a host's calls have a deadline, and a restart may take its time.
-        self.do("standby", self.await_standby)
+        self.await_slow_standby()
         self.step = "telemetry_fault"
         fault = self._begin_telemetry_fault()
         try:
@@ -92,6 +91,9 @@ class _Run(Stage):
         )
         if not services:
             return
+        self.step = "standby"
+        self.await_standby()
+        self.step = "kill"
         restart = tuple(name for name in services if name not in ("agent", "standby"))
         self.plan = KillPlan(
             injection_id=self.batch.batch_id,

@@ -47,6 +47,7 @@ _QUESTIONS_A_WAKE = 10
 """Decisions that the host asks for in one wake-up (services.agent)."""
 
 _WAKES_BOUND = 16
+_STANDBY_SECONDS = 3.0
 _WAKE_PAUSE_SECONDS = 0.1
 _WAKE_PAUSE_SECONDS_MAX = 2.0
 
@@ -183,9 +184,20 @@ class Stage:
         Raises:
             MemqualError, ChaosError: It did not come back.
         """
-        if self.context.progress.standby is not None:
-            self.context.progress.standby.await_healthy()
-            self.context.progress.standby = None
+        progress = self.context.progress
+        if progress.standby is not None:
+            progress.standby.await_healthy()
+            progress.standby_seconds = progress.standby.seconds
+            progress.standby = None
+
+    def await_slow_standby(self) -> None:
+        """Where hosts are slow to come back, wait before anything is held. As `await_standby`.
+
+        A host's calls have a deadline of ten seconds: what is held while another host starts must
+        not wait for longer. Where a start is quick, it goes on beside the next batch's first steps.
+        """
+        if self.context.progress.standby_seconds > _STANDBY_SECONDS:
+            self.do("standby", self.await_standby)
 
     def take_over(self, killed: str) -> None:
         """The warm standby opens the batch's checkpoints; the killed host becomes the next one.

@@ -6,6 +6,7 @@ It is waited for right before the next kill, when it may have to take over.
 from __future__ import annotations
 
 import threading
+import time
 
 from chaos.client import InterposerClient
 from orchestrator.errors import StackError
@@ -23,12 +24,16 @@ class StandbyRestart:
     Args:
         service: The killed host.
         interposer: Control of the stack's interposer.
+
+    Attributes:
+        seconds: How long it took; 0 before its end.
     """
 
     def __init__(self, service: ServiceHandle, interposer: InterposerClient) -> None:
         self._service = service
         self._interposer = interposer
         self._error: Exception | None = None
+        self.seconds = 0.0
         self._thread = threading.Thread(target=self._run, name="standby", daemon=True)
         self._thread.start()
 
@@ -49,9 +54,11 @@ class StandbyRestart:
             raise self._error
 
     def _run(self) -> None:
+        began = time.monotonic()
         try:
             self._service.start()
             for target in (self._service.name, f"{self._service.name}-audit"):
                 self._interposer.refresh(target, _HEALTHY_SECONDS)
         except Exception as error:
             self._error = error
+        self.seconds = time.monotonic() - began

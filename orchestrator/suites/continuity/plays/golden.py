@@ -47,9 +47,10 @@ class _Golden:
         """Everything between the stage's begin and its end."""
         stage = self._stage
         stage.do("prepare", self._prepare)
-        stage.do("standby", stage.await_standby)
+        stage.await_slow_standby()
         hold = self._start_and_hold()
         stage.do("window", lambda: stage.rig.await_window(hold))
+        stage.do("standby", stage.await_standby)
         killed = stage.do("kill", lambda: self._kill(hold))
         stage.do("take_over", lambda: stage.take_over(killed))
         stage.do("live", lambda: stage.settle("live"))
