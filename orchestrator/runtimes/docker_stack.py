@@ -26,10 +26,9 @@ from orchestrator.runtimes.docker_options import container_options
 from orchestrator.runtimes.docker_removal import remove_everything
 from orchestrator.runtimes.docker_service import DockerService
 from orchestrator.runtimes.docker_types import Labelled
-from orchestrator.runtimes.folders import files_of
+from orchestrator.runtimes.docker_volumes import DockerVolumes
 from orchestrator.runtimes.health import await_targets, targets_of
 from orchestrator.runtimes.plan import MEMORY_SERVICE, StackPlan, memory_service
-from orchestrator.runtimes.process_state import StateFolder
 from orchestrator.runtimes.storage import StorageSlot
 from orchestrator.runtimes.topology import Network, ServiceSpec
 from orchestrator.vendors import VendorConfig
@@ -54,8 +53,13 @@ class DockerStack:
         self._prefix = f"memqual-{plan.spec.run_id}-{plan.spec.stack_id}"
         self._specs = {service.name: service for service in plan.topology.services}
         self._services: dict[str, DockerService] = {}
-        self._storage = StorageSlot()
-        self._state: StateFolder | None = None
+        self._volumes = DockerVolumes(
+            self._engine,
+            self._labels,
+            self._prefix,
+            memory=lambda: self._specs[MEMORY_SERVICE],
+            generation=lambda: self._generation(MEMORY_SERVICE),
+        )
         self._creating = threading.Lock()
         self._memories = 0
         self._control_port = 0
@@ -86,7 +90,7 @@ class DockerStack:
     @property
     def storage(self) -> StorageSlot:
         """The layer under the memory's volume."""
-        return self._storage
+        return self._volumes.storage
 
     @property
     def service_names(self) -> tuple[str, ...]:
@@ -110,12 +114,8 @@ class DockerStack:
     def _open(self) -> None:
         for service in self._specs.values():
             self._check_image(service)
-        if self._spec.failing_storage:
-            self._state = StateFolder.create(self._spec.run_id, self._spec.stack_id)
-            self._storage.open(self._state, self._spec.stack_folder)
-        for name in self._plan.topology.used_volumes():
-            if not self._is_layered(name):
-                self._engine.create_volume(self._volume_name(name), self._labels)
+        self._volumes.open_layer(self._spec)
+        self._volumes.create(self._plan.topology.used_volumes())
         with ThreadPoolExecutor(WORKERS) as pool:
             networks = {
                 network.name: pool.submit(self._create_network, network)
@@ -135,9 +135,7 @@ class DockerStack:
             )
         self._control_port = published[self._plan.control.port]
         self._await_healthy_with_or_without_clock(self.service_names)
-        layer = self._storage.layer
-        if layer is not None and not layer.status().operations:
-            self._storage.give_up("the engine's containers do not see what is mounted here")
+        self._volumes.look_at_layer()
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         """Waits until services are healthy; see `base.Stack.await_healthy`."""
@@ -178,14 +176,7 @@ class DockerStack:
 
     def volume_bytes(self, name: str) -> Iterator[bytes]:
         """What lies on a service's volumes, as tar files; see `base.Stack.volume_bytes`."""
-        container = self.service(name).container
-        for mount in self._specs[name].mounts:
-            if mount.is_folder:
-                continue
-            if self._storage.layer is not None and self._is_layered(mount.source):
-                yield from files_of(self._storage.layer.mount)
-            else:
-                yield from self._engine.archive(container, mount.target)
+        yield from self._volumes.content(self._specs[name], self.service(name).container)
 
     def describe_isolation(self) -> IsolationReport:
         """Looks from inside the memory's network; see `base.Stack.describe_isolation`."""
@@ -203,18 +194,13 @@ class DockerStack:
         self._closing = True
         if self._closed:
             return
-        self._storage.let_go()
+        self._volumes.storage.let_go()
         # By this object's own mark: another stack may have the same ids, and was there first.
         mark = f"{INSTANCE_LABEL}={self._labels[INSTANCE_LABEL]}"
         # A signal may have cut into a request on the other connection and left it in an odd state.
         with DockerEngine.connect() as engine:
             remove_everything(engine, mark, what=self._prefix, before_container=self._save_log)
-        self._storage.close()
-        if self._state is not None:
-            try:
-                self._state.remove()
-            except OSError as error:
-                _log.warning("not_removed", folder=self._state.path.name, cause=error.strerror)
+        self._volumes.close_layer()
         # What is being made at this moment may come after the last look; who makes it looks again.
         if not self._changes:
             self._closed = True
@@ -269,7 +255,7 @@ class DockerStack:
                     name=self._container_name(spec.name),
                     labels=self._labels,
                     network_name=self._network_name,
-                    volume_name=self._volume_name,
+                    volume_name=self._volumes.name,
                 )
             )
         for attachment in further:
@@ -309,9 +295,7 @@ class DockerStack:
         self._remove_memory()
         self._memories += 1
         self._specs[MEMORY_SERVICE] = service
-        for name in self._memory_volumes():
-            if not self._is_layered(name):
-                self._engine.create_volume(self._volume_name(name), self._labels)
+        self._volumes.create_memorys()
         self._start_service(service, {})
 
     def _remove_memory(self) -> None:
@@ -322,32 +306,13 @@ class DockerStack:
         self._save_log(self._engine, memory.container, name)
         del self._services[MEMORY_SERVICE]
         self._engine.remove(Labelled("container", memory.container, name, {}))
-        if self._storage.layer is not None:
-            self._storage.layer.wipe()
-            return
-        for name in self._memory_volumes():
-            volume = self._volume_name(name)
-            self._engine.remove(Labelled("volume", volume, volume, {}))
-
-    def _memory_volumes(self) -> tuple[str, ...]:
-        mounts = self._specs[MEMORY_SERVICE].mounts
-        return tuple(mount.source for mount in mounts if not mount.is_folder)
+        self._volumes.remove_memorys()
 
     def _container_name(self, service: str) -> str:
         return f"{self._prefix}-{service}{self._generation(service)}"
 
     def _generation(self, service: str) -> str:
         return f"-{self._memories}" if service == MEMORY_SERVICE and self._memories else ""
-
-    def _is_layered(self, name: str) -> bool:
-        return self._storage.layer is not None and name in self._memory_volumes()
-
-    def _volume_name(self, name: str) -> str:
-        """The engine's name of a volume, or the folder of this machine that lies in its place."""
-        if self._storage.layer is not None and self._is_layered(name):
-            return str(self._storage.layer.mount)
-        owned = name in self._memory_volumes()
-        return f"{self._prefix}-{name}{self._generation(MEMORY_SERVICE) if owned else ''}"
 
     def _network_name(self, name: str) -> str:
         return f"{self._prefix}-{name}"

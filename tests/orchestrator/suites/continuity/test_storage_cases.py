@@ -119,7 +119,7 @@ def test_a_flaw_fails_in_its_case_on_its_check(tmp_path: Path, flaw: str) -> Non
     wanted = CHECKS.get(FLAWS[flaw].primary_check, FLAWS[flaw].primary_check)
     with ground(tmp_path, flaw, changes=LAYERED) as on:
         records = on_layer(on).play(case, CapabilityVariant.NONE, operations=4)
-    found = violated(records)
+    found = {check for check in violated(records) if not check.startswith("rig.")}
     assert wanted in found, not_passed(records)
     # A lost receipt shows as a needless WAIT, and an operation that is gone refuses its receipt.
     assert found <= {wanted, "continuity.liveness"}
