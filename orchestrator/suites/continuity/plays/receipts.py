@@ -241,13 +241,13 @@ def _query_foreign(stage: Stage, held: Held) -> None:
 
 
 def _unknown(stage: Stage, held: Held) -> None:
+    query = _question(stage, held)
     for _ in range(3):
-        query = _question(stage, held)
         if query is None:
             return
         _tell(stage, held, query, _UNKNOWN)
-    label(stage, held.member, "after unknown")
-    query = _question(stage, held)
+        label(stage, held.member, "after unknown")
+        query = _question(stage, held)
     if query is not None:
         _complete_by_query(stage, held, query)
 
