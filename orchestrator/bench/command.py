@@ -29,6 +29,7 @@ from orchestrator.bench.results import (
     LoadReading,
     Measurement,
 )
+from orchestrator.bench.schedule_size import schedule_size
 from orchestrator.bench.stack_start import stack_start
 from orchestrator.bench.windows import windows
 from orchestrator.campaign.housekeeping import sweep
@@ -50,13 +51,14 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "memory": memory,
     "orchestrator_memory": orchestrator_memory,
     "stack_start": stack_start,
+    "schedule_size": schedule_size,
     "crash_rate": crash_rate,
     "integrity_rate": integrity_rate,
     "windows": windows,
 }
 """Every benchmark by name, in the order in which they run."""
 
-_WITHOUT_STACK = frozenset({"interposer", "memory", "orchestrator_memory"})
+_WITHOUT_STACK = frozenset({"interposer", "memory", "orchestrator_memory", "schedule_size"})
 _INCOMPLETE = 4
 _RUNS = Path("runs")
 

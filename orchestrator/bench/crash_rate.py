@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from orchestrator.bench.bench import Bench
-from orchestrator.bench.crashes import batch_of, crash_cells
+from orchestrator.bench.crashes import batch_of, matrix_cells
 from orchestrator.bench.results import Measurement, Reach
-from orchestrator.model import WindowName
+from orchestrator.campaign.options import DEFAULT_SEED
+from orchestrator.model import Profile
 from orchestrator.suites.continuity.cells import OPERATIONS_PER_KILL
+from orchestrator.suites.continuity.census import census
 from orchestrator.suites.continuity.job import ContinuityJob
 
 __all__ = ["crash_rate"]
 
-_WINDOWS = (WindowName.IN_REQUEST, WindowName.AFTER_COMMIT, WindowName.AFTER_RECEIPT)
+_CELLS = 16
 _WANTED = Reach(at_least=10.0)
+_SECONDS_A_MINUTE = 60
 
 
 def crash_rate(bench: Bench) -> list[Measurement]:
@@ -21,7 +24,7 @@ def crash_rate(bench: Bench) -> list[Measurement]:
     Raises:
         MemqualError: A stack cannot be had.
     """
-    cells = crash_cells(_WINDOWS)
+    cells = matrix_cells(_CELLS)
     rates: dict[int, float] = {}
     found = []
     for stacks in (1, 2):
@@ -50,6 +53,16 @@ def crash_rate(bench: Bench) -> list[Measurement]:
             unit="ratio",
             value=rates[2] / rates[1] if rates[1] else 0.0,
             samples=2,
+        )
+    )
+    trials = census(Profile.STANDARD, DEFAULT_SEED).crash_trials
+    found.append(
+        Measurement(
+            name="standard_crashes_on_two_stacks",
+            measured="how long the crash trials of the standard profile take at that rate",
+            unit="min",
+            value=trials / rates[2] / _SECONDS_A_MINUTE if rates[2] else 0.0,
+            samples=trials,
         )
     )
     return found

@@ -13,13 +13,14 @@ from orchestrator.model import (
     ExpiryMode,
     Fate,
     FaultKind,
+    Profile,
     TargetSet,
     WindowName,
 )
 from orchestrator.plan import VENDOR, Batch, Member
-from orchestrator.suites.continuity.cells import cell_table, sub_seed
+from orchestrator.suites.continuity.cells import cell_table, select, sub_seed
 
-__all__ = ["CAPABILITIES", "batch_of", "crash_cells"]
+__all__ = ["CAPABILITIES", "batch_of", "crash_cells", "matrix_cells"]
 
 CAPABILITIES = (
     CapabilityVariant.NONE,
@@ -44,6 +45,23 @@ def crash_cells(
         and one.cell.fault is FaultKind.KILL
         and one.cell.expiry in (ExpiryMode.NONE, ExpiryMode.SKEWED)
     )
+
+
+def matrix_cells(count: int) -> tuple[Cell, ...]:
+    """A sample of the standard profile's window table, evenly spread over its order.
+
+    Cells whose operations crash one by one, or that want a stack with another lease, or that no
+    memory decides, are left out: they measure something else.
+    """
+    sampled = [
+        one.cell
+        for one in select(Profile.STANDARD, DEFAULT_SEED)
+        if one.cell.window is not None
+        and one.operations_per_kill > 1
+        and one.cell.arm.has_memory
+        and one.cell.expiry is not ExpiryMode.CONFIGURED
+    ]
+    return tuple(sampled[at * len(sampled) // count] for at in range(count))
 
 
 def batch_of(cell: Cell, label: str, number: int, operations: int) -> Batch:

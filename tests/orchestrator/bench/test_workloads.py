@@ -4,7 +4,7 @@ import pytest
 
 from memqual.v1 import continuity_pb2
 from orchestrator.bench.bench import PaceMeter
-from orchestrator.bench.crashes import CAPABILITIES, batch_of, crash_cells
+from orchestrator.bench.crashes import CAPABILITIES, batch_of, crash_cells, matrix_cells
 from orchestrator.bench.memory import operation_spec, receipt_for
 from orchestrator.bench.orchestrator_memory import extrapolated, synthetic_trials
 from orchestrator.model import Fate, TargetSet, TrialRecord, Verdict, WindowName
@@ -17,6 +17,15 @@ def test_cells_are_every_window_with_every_capability_once() -> None:
     found = {(cell.window, cell.capability) for cell in cells}
     assert found == {(window, one) for window in windows for one in CAPABILITIES}
     assert {(cell.target, cell.fate) for cell in cells} == {(TargetSet.AGENT, Fate.DROP)}
+
+
+def test_a_sample_of_the_matrix_meets_many_targets_and_windows_and_none_twice() -> None:
+    cells = matrix_cells(16)
+    assert len({cell.cell_id for cell in cells}) == 16
+    assert {TargetSet.AGENT, TargetSet.AGENT_MEMORY} <= {cell.target for cell in cells}
+    assert TargetSet.MEMORY not in {cell.target for cell in cells}
+    assert len({cell.window for cell in cells}) >= 6
+    assert all(cell.arm.has_memory for cell in cells)
 
 
 def test_no_two_batches_share_an_id() -> None:
