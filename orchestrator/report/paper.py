@@ -253,10 +253,8 @@ def _interrupted_row(name: str, guard: bool, arm: Arm, trials: Sequence[_Seen]) 
     return PaperRow(
         f"{arm.value} · {_setting(name, guard)}",
         tuple(
-            # What a memory arm comes to does not depend on the tool's own precondition.
-            PaperValue(
-                str(value) if guard or arm.has_memory else _NOT_PUBLISHED, _values(trials, column)
-            )
+            # Published under the tool's own precondition only.
+            PaperValue(str(value) if guard else _NOT_PUBLISHED, _values(trials, column))
             for value, column in zip(told, columns, strict=True)
         ),
         _counted(trials),
@@ -311,8 +309,8 @@ def _counted(trials: Sequence[_Seen]) -> str:
     rest = Counter(one.verdict.value for one in trials)
     for verdict in (Verdict.PASS, Verdict.UNSCORED):
         rest.pop(verdict.value, None)
-    told = f"{good} of {len(trials)} as expected"
-    return told + "".join(f", {count} {verdict}" for verdict, count in rest.items())
+    told = [f"{good} of {len(trials)} as expected"] if good else []
+    return ", ".join((*told, *(f"{count} {verdict}" for verdict, count in rest.items())))
 
 
 def _parity_notes(trials: Sequence[_Seen]) -> Iterable[str]:
