@@ -26,6 +26,7 @@ from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.storage import lacking_storage
 from orchestrator.session import Session
 from orchestrator.stacks import StackVariant
+from orchestrator.suites.continuity.clocks import lacking_clocks
 from orchestrator.suites.continuity.paper.store import lacking_store
 from orchestrator.vendors import VendorConfig
 
@@ -217,6 +218,7 @@ class Lane:
             skew=self._settings.skew,
             sink=self._sink,
             unavailable={
+                **lacking_clocks(stack),
                 **lacking_storage(stack.storage),
                 **lacking_store(stack.spec),
                 **lacking_endpoint(self._runtime.name),

@@ -146,6 +146,8 @@ FLAWS: Mapping[str, Flaw] = {
         "a lease that is over is renewed",
         "unsafe_decision",
         "X",
+        # Whoever asks then is put off by a lease that had ended.
+        consequences=("needless_decision",),
     ),
     "renews_for_superseded": Flaw(
         Composition(named("renews_for_superseded"), decisions=RenewsForSuperseded),

@@ -12,9 +12,19 @@ from chaos.client import InterposerClient
 from chaos.errors import ChaosError
 from memqual.v1 import common_pb2, vendor_pb2
 from orchestrator.model import Frozen
+from orchestrator.runtimes.base import Stack
 from orchestrator.session import Session
+from orchestrator.suites.continuity.families.model import Need
 
-__all__ = ["ClockMark", "SilentClock", "mark_memory_clock", "read_memory_clock"]
+__all__ = [
+    "ClockMark",
+    "SilentClock",
+    "lacking_clocks",
+    "mark_memory_clock",
+    "read_memory_clock",
+]
+
+_OTHERS = ("agent", "standby", "destination")
 
 
 class SilentClock(ChaosError):
@@ -43,6 +53,14 @@ class ClockMark(Frozen):
     monotonic_ns: int
     asked_mono_ns: int
     answered_mono_ns: int
+
+
+def lacking_clocks(stack: Stack) -> dict[str, str]:
+    """Why a case cannot have another clock than the memory's wrong on a stack, by `Need`."""
+    fixed = [name for name in _OTHERS if stack.service(name).clock_folder is None]
+    if not fixed:
+        return {}
+    return {Need.OTHER_CLOCKS.value: f"the clocks of {', '.join(fixed)} cannot be set here"}
 
 
 def mark_memory_clock(session: Session, interposer: InterposerClient) -> ClockMark:

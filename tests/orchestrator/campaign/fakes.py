@@ -123,6 +123,7 @@ class FakeService:
     name: str
     image: str = "module"
     digest: str = ""
+    clock_folder: Path | None = None
 
 
 class FakeStack:

@@ -144,8 +144,7 @@ def test_each_flaw_fails_on_its_own_check_and_on_no_other(tmp_path: Path, flaw: 
     shown, hidden = SHOWN[flaw]
     with ground(tmp_path, flaw) as on:
         # Before anything else: some of them remember what was done to them.
-        case, capability = hidden
-        assert not_passed(on.play(case, capability, 2)) == [], case
+        assert not_passed(on.play(*hidden, 2)) == [], hidden
         for case, capability in shown:
             records = on.play(case, capability, 2)
             assert check in violated(records) <= allowed, (case, not_passed(records))
