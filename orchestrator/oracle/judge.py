@@ -15,7 +15,7 @@ from dataclasses import replace
 from orchestrator.oracle.clockmap import ClockMap
 from orchestrator.oracle.decisions import granted
 from orchestrator.oracle.declared import DeclaredMemory
-from orchestrator.oracle.errors import ViewError
+from orchestrator.oracle.errors import OracleLimitError, ViewError
 from orchestrator.oracle.frame import Frame
 from orchestrator.oracle.judgement import CallJudgement, Classification, OperationJudgement
 from orchestrator.oracle.linearize import (
@@ -60,6 +60,7 @@ def judge_operation(
 
     After an answer that no correct memory can have given, the judgement goes on with the worlds in
     which the answer was as it was, so that one mistake is not counted again in every later answer.
+    Where a memory was wrong so often that too much is possible, the judgement ends there.
 
     Args:
         view: All calls that concern the operation.
@@ -68,29 +69,42 @@ def judge_operation(
         siblings: The workflow's other operations; None where they do not matter.
 
     Raises:
-        OracleLimitError: Too many worlds are possible.
+        OracleLimitError: Too many worlds are possible, and no answer so far was wrong.
         ViewError: No memory at all can have taken the calls at those times.
     """
     frame = Frame(view.operation_id, clock, declared, siblings or Siblings())
     explorer = Explorer(view.calls, frame)
-    judged = []
-    for position in in_order_of_answers(view.calls):
-        call = view.calls[position]
-        step = explorer.step(position)
-        judgement, worlds = _judge(call, step, frame)
-        if not worlds:
-            raise ViewError(
-                f"the trace and the clock readings of operation {view.operation_id} contradict"
-                f" each other at record {call.sequence}"
-            )
-        judged.append(judgement)
-        explorer.follow(position, worlds)
+    judged: list[CallJudgement] = []
+    try:
+        for position in in_order_of_answers(view.calls):
+            judged.append(_judge_next(view, position, explorer, frame))
+    except OracleLimitError:
+        if not any(one.violates for one in judged):
+            raise
     missing = [
         _missing(call)
         for call in view.calls
         if isinstance(call.answer, Unanswered) and call.answer.blamed
     ]
     return OperationJudgement(view.operation_id, (*judged, *missing))
+
+
+def _judge_next(
+    view: OperationView, position: int, explorer: Explorer, frame: Frame
+) -> CallJudgement:
+    """The next answer's judgement; the explorer goes on with what it leaves possible."""
+    call = view.calls[position]
+    step = explorer.step(position)
+    judgement, worlds = _judge(call, step, frame)
+    if not worlds:
+        raise ViewError(
+            f"the trace and the clock readings of operation {view.operation_id} contradict"
+            f" each other at record {call.sequence}"
+        )
+    if judgement.violates:
+        explorer.judge_on()
+    explorer.follow(position, worlds)
+    return judgement
 
 
 _Following = tuple[tuple[Configuration, World], ...]

@@ -42,6 +42,7 @@ from orchestrator.oracle.worlds import Row, World, first_world
 from orchestrator.oracle.zone import Instant
 
 __all__ = [
+    "CONFIGURATIONS_AFTER_A_VIOLATION",
     "MAX_CONFIGURATIONS",
     "Candidate",
     "Configuration",
@@ -54,6 +55,9 @@ __all__ = [
 
 MAX_CONFIGURATIONS = 20_000
 """More possible worlds than this are not followed: the trial is an ERROR, never a FAIL."""
+
+CONFIGURATIONS_AFTER_A_VIOLATION = 1_000
+"""The same once an answer was found that no memory can have given: the verdict stands by then."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,7 @@ class Explorer:
         self._configurations: tuple[Configuration, ...]
         self._configurations = (Configuration(first_world(), frozenset()),)
         self._seen: set[int] = set()
+        self._violated = False
 
     def step(self, position: int) -> Step:
         """Finds every way in which an answered call can have been taken.
@@ -175,7 +180,7 @@ class Explorer:
             for candidate in self._candidates(before, position)
             if idle is None or idle != self._idle_sort(position, candidate)
         )
-        _check_limit(len(candidates), self._frame)
+        self._check_limit(len(candidates))
         return Step(position, candidates)
 
     def follow(self, position: int, worlds: Iterable[tuple[Configuration, World]]) -> None:
@@ -193,7 +198,7 @@ class Explorer:
             for before, world in worlds
         )
         self._configurations = tuple(dict.fromkeys(following))
-        _check_limit(len(self._configurations), self._frame)
+        self._check_limit(len(self._configurations))
 
     def _candidates(self, before: Configuration, position: int) -> Iterator[Candidate]:
         early = before.taken_early(position)
@@ -226,7 +231,7 @@ class Explorer:
             if current in found:
                 continue
             found[current] = None
-            _check_limit(len(found), self._frame)
+            self._check_limit(len(found))
             if current[0].taken_early(position) is not None:
                 continue
             todo.extend(self._after_taking(current[0], position))
@@ -255,6 +260,19 @@ class Explorer:
                 left = Configuration(after, current.pending - {other}, early)
                 yield self._without_past(left), sort
             known |= idle
+
+    def judge_on(self) -> None:
+        """An answer was found that no memory can have given: go on within a smaller bound."""
+        self._violated = True
+
+    def _check_limit(self, count: int) -> None:
+        limit = MAX_CONFIGURATIONS
+        if self._violated:
+            limit = min(limit, CONFIGURATIONS_AFTER_A_VIOLATION)
+        if count > limit:
+            raise OracleLimitError(
+                f"operation {self._frame.operation_id} leaves more than {limit} worlds open"
+            )
 
     def _order(self, position: int) -> tuple[int, int]:
         return self._calls[position].forwarded_ns, position
@@ -307,10 +325,3 @@ def in_order_of_answers(calls: Sequence[Call]) -> list[int]:
     """Positions of the answered calls, in the order in which their answers were seen."""
     answered = [index for index, call in enumerate(calls) if call.answered]
     return sorted(answered, key=lambda index: (calls[index].last_ns or 0, calls[index].sequence))
-
-
-def _check_limit(count: int, frame: Frame) -> None:
-    if count > MAX_CONFIGURATIONS:
-        raise OracleLimitError(
-            f"operation {frame.operation_id} leaves more than {MAX_CONFIGURATIONS} worlds open"
-        )

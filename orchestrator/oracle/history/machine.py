@@ -158,7 +158,10 @@ def _begun(state: State, timed: Timed, asked: BeginAsked, lease_ns: int) -> Iter
     elif told.kind is DecisionKind.EXECUTE:
         yield from _executed(bound, timed, asked, told, lease_ns)
     elif told.kind is DecisionKind.REUSE:
-        if state.receipt is not None and told.receipt is not None and _gives_back(state, told):
+        if told.receipt is not None and told.receipt.operation_id != timed.operation_id:
+            # Of another operation with the same intent, which this history is not of.
+            yield bound
+        elif state.receipt is not None and told.receipt is not None and _gives_back(state, told):
             yield bound
     elif told.kind in _TAKEN and state.receipt is None:
         asks = told.kind is DecisionKind.QUERY
@@ -229,7 +232,8 @@ def _receipt(state: State, timed: Timed, asked: ReceiptAsked) -> Iterator[State]
     completes = fits and holder == state.latest and state.receipt is None
     answer = timed.call.answer
     if isinstance(answer, Refused):
-        if not completes or state.abandoned or answer.status_code == _INVALID_ARGUMENT:
+        malformed = not asked.receipt.well_formed or answer.status_code == _INVALID_ARGUMENT
+        if not completes or state.abandoned or malformed:
             yield state
         return
     done = replace(state, receipt=asked.receipt, by_operator=False)

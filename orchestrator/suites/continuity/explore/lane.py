@@ -6,6 +6,7 @@ to work on (a receipt before any grant) is passed over, so that any selection of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -76,35 +77,28 @@ class Lane:
         """Take one step.
 
         Raises:
+            KeyError: The step befalls the whole stack.
             ChaosError: The interposer does not do as it is told.
         """
-        match step.act:
-            case Act.BEGIN | Act.PEEK:
-                self._begin(step)
-            case Act.AGAIN:
-                self._again(step)
-            case Act.TOGETHER:
-                self._together(step)
-            case Act.FOLLOW:
-                self._follow(step)
-            case Act.LIFE:
-                self._agent(step.agent).life += 1
-            case Act.DISPATCH:
-                self._dispatch(step)
-            case Act.RECORD:
-                self._record(step)
-            case Act.ASK:
-                self._ask(step)
-            case Act.RENEW:
-                self._renew(step)
-            case Act.RESOLVE:
-                self.operator.say(step.variant)
-            case Act.FAULT:
-                self.faults.arm(step.variant)
-            case Act.RELEASE:
-                self.faults.release(deliver=step.variant == "deliver")
-            case _:
-                raise ValueError(f"{step.act} befalls the whole stack")
+        taken: dict[Act, Callable[[Step], None]] = {
+            Act.BEGIN: self._begin,
+            Act.PEEK: self._begin,
+            Act.AGAIN: self._again,
+            Act.TOGETHER: self._together,
+            Act.FOLLOW: self._follow,
+            Act.LIFE: self._die,
+            Act.DISPATCH: self._dispatch,
+            Act.RECORD: self._record,
+            Act.ASK: self._ask,
+            Act.RENEW: self._renew,
+            Act.RESOLVE: lambda step: self.operator.say(step.variant),
+            Act.FAULT: lambda step: self.faults.arm(step.variant),
+            Act.RELEASE: lambda step: self.faults.release(deliver=step.variant == "deliver"),
+        }
+        taken[step.act](step)
+
+    def _die(self, step: Step) -> None:
+        self._agent(step.agent).life += 1
 
     def _agent(self, number: int) -> _Agent:
         return self._agents.setdefault(number, _Agent())

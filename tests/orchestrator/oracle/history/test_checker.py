@@ -225,3 +225,35 @@ def test_the_judge_follows_a_crowd_or_says_that_it_cannot() -> None:
             assert not judge_operation(view, clock(), DeclaredMemory()).violations
         except OracleLimitError:
             pytest.fail("eight agents are too many for the judge")
+
+
+def test_a_receipt_of_another_operation_says_nothing_of_this_one() -> None:
+    """Intents are matched across operations: the judge looks at those, this history cannot."""
+    sibling = replace(receipt(1), operation_id="another")
+    reused = DecisionTold(DecisionKind.REUSE, "intent_complete", receipt=sibling)
+    assert check(view_of(begin(1, reused, 0, 10))).verdict is Verdict.ACCEPTED
+    own = DecisionTold(DecisionKind.REUSE, "complete", receipt=receipt(1))
+    assert check(view_of(begin(1, own, 0, 10))).verdict is Verdict.REJECTED
+
+
+def test_a_race_that_everybody_wins_is_blamed_within_the_bound() -> None:
+    """Sixteen grants and their receipts, all at once: what is proven stays proven."""
+    begins = [
+        begin(number, execute(number), number, 1_000 - number, capability=Capability.NONE)
+        for number in range(1, 17)
+    ]
+    receipts = [
+        Call(
+            100 + number,
+            100 + number,
+            "agent",
+            ReceiptAsked(f"c{number}", number, f"t{number}", receipt(number)),
+            Accepted(Disposition.COMPLETED),
+            2_000 + number,
+            3_000 - number,
+        )
+        for number in range(1, 17)
+    ]
+    judged = judge_operation(view_of(*begins, *receipts), clock(), DeclaredMemory())
+    assert judged.grant_outside
+    assert check(view_of(*begins, *receipts)).verdict is Verdict.REJECTED
