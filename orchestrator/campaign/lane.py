@@ -28,6 +28,7 @@ from orchestrator.session import Session
 from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity.clocks import lacking_clocks
 from orchestrator.suites.continuity.paper.store import lacking_store
+from orchestrator.suites.continuity.retail_tasks import lacking_tasks
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["Lane", "LaneSettings", "declaration"]
@@ -221,6 +222,7 @@ class Lane:
                 **lacking_clocks(stack),
                 **lacking_storage(stack.storage),
                 **lacking_store(stack.spec),
+                **lacking_tasks(stack.spec.retail_store),
                 **lacking_endpoint(self._runtime.name),
             },
         )

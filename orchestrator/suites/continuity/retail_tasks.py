@@ -7,6 +7,7 @@ Two sources of one shape: the benchmark's own files, read from the folder of its
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +16,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.errors import StackError
 from orchestrator.model import Frozen
+from orchestrator.suites.continuity.families.model import Need
 from services.common.canonical import canonical_json
 
-__all__ = ["WRITES", "Action", "RetailTask", "WritePoint", "tasks_for", "write_points"]
+__all__ = [
+    "WRITES",
+    "Action",
+    "RetailTask",
+    "WritePoint",
+    "lacking_tasks",
+    "tasks_for",
+    "write_points",
+]
 
 WRITES = frozenset(
     {
@@ -117,6 +127,17 @@ def tasks_for(retail_store: Path | None) -> tuple[RetailTask, ...]:
         StackError: The benchmark's tasks or their states are not there, or are none.
     """
     return _generated() if retail_store is None else _published(retail_store.resolve().parent)
+
+
+def lacking_tasks(retail_store: Path | None) -> Mapping[str, str]:
+    """What a stack lacks of tasks that fit its store, by `Need`, with the reason."""
+    if retail_store is None:
+        return {}
+    folder = retail_store.resolve().parent
+    missing = [name for name in (_TASKS, _GOLDEN) if not (folder / name).is_file()]
+    if not missing:
+        return {}
+    return {Need.RETAIL_TASKS.value: f"needs {' and '.join(missing)} beside the retail store"}
 
 
 @cache

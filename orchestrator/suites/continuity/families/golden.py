@@ -8,7 +8,7 @@ known one. The tasks are the benchmark's where its store is given, else those of
 from __future__ import annotations
 
 from orchestrator.model import CapabilityVariant, ExpiryMode, TargetSet, WindowName
-from orchestrator.suites.continuity.families.model import FamilyCase
+from orchestrator.suites.continuity.families.model import FamilyCase, Need
 
 __all__ = ["CASES", "WINDOW_OF"]
 
@@ -42,6 +42,7 @@ def _case(window: WindowName) -> FamilyCase:
         ),
         target=TargetSet.AGENT,
         expiry=ExpiryMode.SKEWED if uncertain else ExpiryMode.NONE,
+        needs=frozenset({Need.RETAIL_TASKS}),
         receipts=("kill:agent", "clock:memory") if uncertain else ("kill:agent",),
         effects_per_operation=1,
         operations=_WRITES // _BATCHES,

@@ -34,6 +34,7 @@ class Need(StrEnum):
     FUSE = "fuse"
     SMALL_VOLUME = "small_volume"
     TAU2_STORE = "tau2_store"
+    RETAIL_TASKS = "retail_tasks"
     MODEL_ENDPOINT = "model_endpoint"
     BEGIN_REPLAY = "begin_replay"
     DECISION_PEEK = "decision_peek"
@@ -51,6 +52,7 @@ class Need(StrEnum):
             Need.FUSE,
             Need.SMALL_VOLUME,
             Need.TAU2_STORE,
+            Need.RETAIL_TASKS,
             Need.MODEL_ENDPOINT,
         )
 

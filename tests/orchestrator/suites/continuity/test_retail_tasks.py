@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import StackError
-from orchestrator.suites.continuity.retail_tasks import WRITES, tasks_for, write_points
+from orchestrator.suites.continuity.families.model import Need
+from orchestrator.suites.continuity.retail_tasks import (
+    WRITES,
+    lacking_tasks,
+    tasks_for,
+    write_points,
+)
 from tools.retail_tasks import made
 
 
@@ -49,6 +55,14 @@ def test_a_store_without_its_tasks_is_told_with_what_to_do(tmp_path: Path) -> No
     with pytest.raises(StackError, match=r"tasks\.json|golden-states\.json") as caught:
         tasks_for(tmp_path / "db.json")
     assert "folder of db.json" in caught.value.next_step
+
+
+def test_without_tasks_for_its_store_a_stack_lacks_them(tmp_path: Path) -> None:
+    assert lacking_tasks(None) == {}
+    assert "golden-states.json" in lacking_tasks(tmp_path / "db.json")[Need.RETAIL_TASKS.value]
+    for name in ("tasks.json", "golden-states.json"):
+        (tmp_path / name).write_text("[]")
+    assert lacking_tasks(tmp_path / "db.json") == {}
 
 
 def test_the_benchmarks_tasks_are_read_from_its_folder() -> None:
