@@ -29,7 +29,7 @@ class DeclaredMemory:
         max_uncertain: Answers ABSENT_UNCERTAIN after which CONFIRM is owed.
         key_margin_ns: Safety margin before a key's end.
         max_attempts: Attempts of one operation; 0 for no bound.
-        max_renewals: Renewals of one attempt; 0 for no bound.
+        max_renewals: Renewals of one attempt; 0: it says nothing, or takes none.
         max_operations: Operations of one workflow; 0 for no bound.
         intent_matching: Operations of the same intent are recognised under a new identity.
     """

@@ -170,7 +170,8 @@ def renew_outcomes(world: World, call: Call, asked: RenewAsked, frame: Frame) ->
             yield _refused_at(world, replace(moment, zone=over))
         if live is None:
             continue
-        if used_up or moment.behind:
+        # A memory that declares no number may have none.
+        if used_up or moment.behind or not frame.declared.max_renewals:
             yield _refused_at(world, replace(moment, zone=live))
         if not used_up:
             yield _extended(world, replace(moment, zone=live), frame)

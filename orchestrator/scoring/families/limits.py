@@ -19,6 +19,7 @@ __all__ = ["JUDGES"]
 
 _PREFIX = "continuity.limits"
 _EXHAUSTED = refused_with(grpc.StatusCode.RESOURCE_EXHAUSTED)
+_REFUSED = refused_with()
 _COMPLETED = continuity_pb2.RECEIPT_DISPOSITION_COMPLETED
 _WITHIN = "within:"
 
@@ -28,7 +29,8 @@ def _renewal(declared: int) -> Callable[[Probe], bool]:
         if probe.name == "beyond":
             return _EXHAUSTED(probe)
         if probe.status_code != 0:
-            return False
+            # A memory that declares no renewals may take none.
+            return not declared and _REFUSED(probe)
         left = continuity_pb2.RenewResponse.FromString(probe.payload).remaining_renewals
         return not declared or left == declared - int(probe.name.removeprefix(_WITHIN))
 

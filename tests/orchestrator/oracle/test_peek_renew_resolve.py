@@ -140,10 +140,11 @@ def test_a_renewal_may_be_shorter_than_a_lease_but_not_longer() -> None:
     assert (shorter.classes(), longer.classes()) == (["ok"] * 3, ["ok", "unsafe"])
 
 
-def test_a_live_lease_may_not_be_refused_its_renewal() -> None:
-    story = granted()
-    renews(story, status=9)
-    assert story.classes() == ["ok", "needless"]
+def test_a_live_lease_may_not_be_refused_a_declared_renewal() -> None:
+    for declared, found in ((1, "needless"), (0, "ok")):
+        story = granted(Story(declared=DeclaredMemory(max_renewals=declared)))
+        renews(story, status=9)
+        assert story.classes() == ["ok", found]
 
 
 def test_only_the_holder_renews_and_only_while_the_lease_lives() -> None:
