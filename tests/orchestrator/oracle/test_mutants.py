@@ -78,8 +78,8 @@ def test_a_licence_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch)
 def test_a_clock_behind_its_mark_that_is_believed_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def believing(*arguments: Any) -> Iterator[Moment]:
-        return (moment for moment in moments(*arguments) if not moment.behind)
+    def believing(*arguments: Any, **named: Any) -> Iterator[Moment]:
+        return (moment for moment in moments(*arguments, **named) if not moment.behind)
 
     clock = Clock(((0, 0), (3, -5)))
     late = Ask("begin", 4, 4, life="B", begin="b2")
