@@ -97,6 +97,15 @@ class Lane:
         }
         taken[step.act](step)
 
+    def _spec(self) -> continuity_pb2.OperationSpec:
+        """The lane's operation.
+
+        Its intent is its own: what agents here lie about must not be told to the workflow's host.
+        """
+        spec = spec_of(self.member)
+        spec.intent_digest = sha256_hex(f"explored:{spec.intent_digest}".encode())
+        return spec
+
     def _die(self, step: Step) -> None:
         self._agent(step.agent).life += 1
 
@@ -113,7 +122,7 @@ class Lane:
         return host
 
     def _begin(self, step: Step) -> None:
-        spec = _changed(spec_of(self.member), step.variant)
+        spec = _changed(self._spec(), step.variant)
         name = self._name(step.agent)
         if step.act is Act.PEEK:
             self._incarnation(name).peek(spec)
@@ -132,7 +141,7 @@ class Lane:
 
     def _together(self, step: Step) -> None:
         self._crowds += 1
-        spec = spec_of(self.member)
+        spec = self._spec()
         names = [
             f"t{self._crowds}.{number}-{self.member.workflow_id}" for number in range(step.amount)
         ]
@@ -170,7 +179,7 @@ class Lane:
     def _dispatch(self, step: Step) -> None:
         told = self._held(step)
         if told is not None:
-            spec = spec_of(self.member)
+            spec = self._spec()
             session = self.stage.context.session
             told.receipt = dispatch(session, self.member, spec, told.attempt) or told.receipt
 
@@ -178,7 +187,7 @@ class Lane:
         told = self._held(step)
         if told is None:
             return
-        spec = spec_of(self.member)
+        spec = self._spec()
         receipt = continuity_pb2.Receipt()
         receipt.CopyFrom(told.receipt or receipt_for(spec, told.attempt))
         name, attempt, token = told.agent, told.attempt, told.token
@@ -203,7 +212,7 @@ class Lane:
         if step.amount >= len(self._tickets):
             return
         name, attempt, ticket = self._tickets[-1 - step.amount]
-        spec = spec_of(self.member)
+        spec = self._spec()
         receipt = None
         match step.variant:
             case "" | "ticket" | "attempt":
@@ -231,7 +240,7 @@ class Lane:
                 name = f"o{name}"
             case "attempt":
                 attempt += 1
-        self._incarnation(name).renew(spec_of(self.member), attempt, token)
+        self._incarnation(name).renew(self._spec(), attempt, token)
 
 
 def _changed(spec: continuity_pb2.OperationSpec, variant: str) -> continuity_pb2.OperationSpec:
