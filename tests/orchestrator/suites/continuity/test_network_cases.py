@@ -113,7 +113,7 @@ def test_each_flaw_fails_on_its_own_check_and_on_no_other(tmp_path: Path, flaw: 
     with ground(tmp_path, flaw) as on:
         for case, capability in SHOWN[flaw]:
             records = on.play(case, capability, ALL)
-            assert violated(records) == {check}, case
+            assert violated(records) == {check}, not_passed(records)
             assert any(record.verdict is Verdict.FAIL for record in records)
             assert all(record.verdict in (Verdict.FAIL, Verdict.PASS) for record in records), (
                 not_passed(records)
