@@ -7,6 +7,7 @@ import platform
 import shutil
 import socket
 import sys
+from ctypes.util import find_library
 from pathlib import Path
 
 import psutil
@@ -138,11 +139,16 @@ def check_skew() -> Finding:
 
 def check_fuse() -> Finding:
     """Whether a storage layer that drops unsynced writes can be mounted."""
-    if FUSE.exists() and os.access(FUSE, os.R_OK | os.W_OK):
-        return Finding("/dev/fuse", State.OK, "can be opened")
-    return Finding(
-        "/dev/fuse",
-        State.WARNING,
-        "cannot be opened" if FUSE.exists() else "is not here",
-        "Claims about loss of power are N/R (platform); no other cell needs it.",
-    )
+    name = "/dev/fuse"
+    step = "Cells with a volume that fails are N/R (platform); no other needs it."
+    if not FUSE.exists() or not os.access(FUSE, os.R_OK | os.W_OK):
+        told = "cannot be opened" if FUSE.exists() else "is not here"
+        return Finding(name, State.WARNING, told, step)
+    if find_library("fuse") is None and find_library("fuse3") is None:
+        return Finding(
+            name,
+            State.WARNING,
+            "can be opened, but there is no libfuse",
+            f"{step} On Debian: apt install libfuse2 fuse.",
+        )
+    return Finding(name, State.OK, "can be opened")

@@ -140,6 +140,25 @@ def test_metadata_is_what_programs_expect(layer: StorageLayer) -> None:
     assert (layer.mount / "l").read_bytes() == b"1"
 
 
+def test_a_layer_whose_process_was_killed_is_taken_away(layer: StorageLayer) -> None:
+    folder = layer.mount.parent
+    kill_process(layer.pid)
+    with pytest.raises(FaultNotPossible, match="its process"):
+        layer.status()
+    layer.close()
+    assert mounts_below(folder) == ()
+    layer.close()
+
+
+def test_users_who_stand_still_end_with_the_layer(layer: StorageLayer) -> None:
+    layer.hold(0)
+    program = f"open({str(layer.mount / 'a')!r}, 'wb').write(b'1')"
+    user = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    assert layer.await_held(20).held == "create /a"
+    layer.close()
+    assert user.wait(20) != 0
+
+
 def test_a_killed_owner_leaves_no_mount(tmp_path: Path) -> None:
     program = f"""
 import sys

@@ -192,7 +192,14 @@ def test_what_a_platform_cannot_do_is_a_warning(
     assert "N/R (platform)" in doctor_machine.check_skew().next_step
     assert doctor_machine.check_fuse().detail == "is not here"
     (tmp_path / "fuse").touch()
+    monkeypatch.setattr(doctor_machine, "find_library", lambda name: f"lib{name}.so")
     assert doctor_machine.check_fuse().state is State.OK
+    monkeypatch.setattr(doctor_machine, "find_library", lambda name: None)
+    found = doctor_machine.check_fuse()
+    assert (found.state, found.detail) == (
+        State.WARNING,
+        "can be opened, but there is no libfuse",
+    )
 
 
 @pytest.mark.parametrize(
