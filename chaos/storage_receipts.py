@@ -187,7 +187,7 @@ class StormReceipt(FaultReceipt):
         for kill in self.kills:
             lacking += kill.target.missing(restarted=True)
         within = {kill.operation for kill in self.kills if kill.operation}
-        wanted = min(_STORM_KILLS_MIN, max(self.undisturbed_operations, 1))
+        wanted = min(_STORM_KILLS_MIN, self.undisturbed_operations)
         if len(within) < wanted:
             lacking.append(f"storm: {len(within)} kills within the start, {wanted} are wanted")
         return lacking

@@ -19,4 +19,7 @@ had reached the disk by itself. Real disks may keep any part of it: losing all o
 among those, and the only one that is tried. So nothing is claimed of writes that arrive in another
 order or by halves, except where a case cuts one write and says so. ext4's journal makes names of
 other files durable with any sync; that is not relied on. Modes, owners and times are never lost.
+
+The kernel does not tell a file system in user space of sync(2) and syncfs(2): what relies on them
+alone is lost here.
 """

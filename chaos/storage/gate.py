@@ -57,6 +57,7 @@ class Gate:
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._full_after: int | None = None
+        self._full_for_all = False
         self._hold_after: int | None = None
         self._hold_writes_only = False
         self.operations = 0
@@ -87,7 +88,8 @@ class Gate:
         held = None
         with self._lock:
             self.operations += 1
-            if grows and self._full_after is not None:
+            wants_room = grows or (writes and self._full_for_all)
+            if wants_room and self._full_after is not None:
                 if self._full_after <= 0:
                     self.refused += 1
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -103,15 +105,20 @@ class Gate:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return fate
 
-    def fill(self, after: int) -> None:
-        """No more room once so many operations that need some have passed."""
+    def fill(self, after: int, *, everything: bool = False) -> None:
+        """No more room once so many operations that need some have passed.
+
+        Args:
+            after: How many still find room.
+            everything: Writes within a file need room, too, as where nothing is written in place.
+        """
         with self._lock:
-            self._full_after, self.refused = after, 0
+            self._full_after, self._full_for_all, self.refused = after, everything, 0
 
     def lift(self) -> int:
         """There is room again; returns how many operations found none."""
         with self._lock:
-            self._full_after = None
+            self._full_after, self._full_for_all = None, False
             return self.refused
 
     def hold(self, after: int, *, writes_only: bool) -> None:

@@ -138,9 +138,14 @@ class StorageLayer:
             synced_there=there,
         )
 
-    def fill(self, after: int = 0) -> None:
-        """No room any more, once so many operations that need some have passed."""
-        self._ask(Command(verb=Verb.FILL, after=after))
+    def fill(self, after: int = 0, *, everything: bool = False) -> None:
+        """No room any more, once so many operations that need some have passed.
+
+        Args:
+            after: How many still find room.
+            everything: Writes within a file need room, too, as where nothing is written in place.
+        """
+        self._ask(Command(verb=Verb.FILL, after=after, everything=everything))
 
     def lift(self) -> int:
         """There is room again; returns how many operations found none."""

@@ -33,6 +33,7 @@ class Command(FrozenModel):
     Attributes:
         verb: What to do.
         after: FILL, HOLD: operations that pass before.
+        everything: FILL: writes within a file need room, too.
         writes_only: HOLD: only writes of content count.
         seconds: AWAIT_HELD, LOSE_POWER: how long to wait at most.
         fate: RELEASE: what becomes of the held operation.
@@ -40,6 +41,7 @@ class Command(FrozenModel):
 
     verb: Verb
     after: int = Field(default=0, ge=0)
+    everything: bool = False
     writes_only: bool = False
     seconds: float = Field(default=0.0, ge=0.0)
     fate: Fate = Fate.APPLY

@@ -98,7 +98,7 @@ class Commands:
         )
 
     def _fill(self, command: Command) -> Reply:
-        self._gate.fill(command.after)
+        self._gate.fill(command.after, everything=command.everything)
         return Reply()
 
     def _lift(self, command: Command) -> Reply:

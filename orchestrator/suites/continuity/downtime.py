@@ -13,7 +13,7 @@ from chaos.receipts import TargetKill
 from orchestrator.suites.continuity.stage import Stage
 from orchestrator.suites.integrity.deaths import MEMORY, Deaths
 
-__all__ = ["await_memory", "disturbed", "kill_memory", "start_memory", "started"]
+__all__ = ["await_memory", "disturbed", "end_memory", "kill_memory", "start_memory", "started"]
 
 _EXIT_SECONDS = 10.0
 
@@ -53,6 +53,16 @@ def kill_memory(stage: Stage, after_kill: Callable[[], None] | None = None) -> T
         oom_killed=ended.oom_killed,
         exit_monotonic_ns=exited_ns,
     )
+
+
+def end_memory(stage: Stage) -> None:
+    """Kill the memory if it lives; one that had ended over a disturbance is as dead as that."""
+    if stage.context.stack.service(MEMORY).running():
+        kill_memory(stage)
+        return
+    stage.killing = True
+    _mark(stage, "began")
+    _mark(stage, "exited")
 
 
 def start_memory(stage: Stage) -> None:

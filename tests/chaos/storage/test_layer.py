@@ -100,6 +100,19 @@ def test_a_full_volume_refuses_growth_until_there_is_room(layer: StorageLayer) -
     connection.close()
 
 
+def test_where_nothing_is_written_in_place_every_write_needs_room(layer: StorageLayer) -> None:
+    file = layer.mount / "a"
+    file.write_bytes(b"1234")
+    layer.fill()
+    with file.open("r+b", buffering=0) as within:
+        within.write(b"56")
+    layer.fill(everything=True)
+    with file.open("r+b", buffering=0) as within, pytest.raises(OSError, match="No space"):
+        within.write(b"78")
+    assert layer.lift() == 1
+    assert file.read_bytes() == b"5634"
+
+
 def test_a_held_write_is_torn(layer: StorageLayer) -> None:
     file = layer.mount / "a"
     file.write_bytes(b"before")

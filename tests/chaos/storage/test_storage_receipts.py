@@ -107,6 +107,8 @@ def test_what_is_lacking_is_named(
 def test_a_start_with_few_operations_is_struck_as_often_as_it_can_be() -> None:
     short = STORM.model_copy(update={"undisturbed_operations": 1, "kills": STORM.kills[:1]})
     assert short.missing() == []
+    lazy = STORM.model_copy(update={"undisturbed_operations": 0, "kills": ()})
+    assert lazy.missing() == []
 
 
 @pytest.mark.parametrize(

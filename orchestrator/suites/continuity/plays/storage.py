@@ -22,6 +22,7 @@ from orchestrator.plan import Member
 from orchestrator.suites.continuity.downtime import (
     await_memory,
     disturbed,
+    end_memory,
     kill_memory,
     start_memory,
     started,
@@ -35,6 +36,8 @@ from orchestrator.suites.integrity.deaths import MEMORY
 __all__ = ["PLAYS"]
 
 _FULL_QUESTIONS_MAX = 400
+_QUESTIONS_IN_PLACE = 60
+"""After so many that needed no room, the memory writes in place: then that needs room, too."""
 _ROOM_OPERATIONS = 1
 """Operations that still find room: a commit of several is cut within."""
 _HELD_SECONDS = 10.0
@@ -109,12 +112,15 @@ def _full_volume(stage: Stage) -> None:
         asked.append((member, call))
         acknowledge(stage, member, complete=True, call=call)
         without_room += 1 if layer.status().refused else 0
+        if not without_room and len(asked) == _QUESTIONS_IN_PLACE:
+            layer.fill(everything=True)
     stage.keep(
         FullVolumeReceipt(
             service=MEMORY, operations_let=_ROOM_OPERATIONS, operations_refused=layer.lift()
         )
     )
-    kill_memory(stage)
+    # A memory may end itself over it, or go on; either way a new life finds room.
+    end_memory(stage)
     start_memory(stage)
     await_memory(stage)
     ask_again(stage, members)
