@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from memqual.v1 import agent_pb2
 from orchestrator.errors import StackError
@@ -16,9 +17,17 @@ from orchestrator.model import Frozen
 from orchestrator.suites.continuity.paper.cassette import all_tasks
 from orchestrator.suites.continuity.paper.study import recorded_split, tau2_split
 from orchestrator.suites.continuity.paper.tools import tools_json
-from orchestrator.suites.continuity.retail_tasks import tasks_for
+from services.common.canonical import canonical_json
 
-__all__ = ["ANSWERS_MAX", "STOP_TOKEN", "PilotTask", "conversation_of", "pilot_task", "pilot_tasks"]
+__all__ = [
+    "ANSWERS_MAX",
+    "STOP_TOKEN",
+    "PilotTask",
+    "ReferenceCall",
+    "conversation_of",
+    "pilot_task",
+    "pilot_tasks",
+]
 
 STOP_TOKEN = "###STOP###"
 ANSWERS_MAX = 60
@@ -50,6 +59,18 @@ _POLICY = "policy.md"
 _TASKS = "tasks.json"
 
 
+class ReferenceCall(Frozen):
+    """One of the calls that fulfil a task of the benchmark.
+
+    Attributes:
+        tool: Retail tool.
+        arguments_json: Canonical JSON object.
+    """
+
+    tool: str
+    arguments_json: str
+
+
 class PilotTask(Frozen):
     """One task.
 
@@ -58,14 +79,17 @@ class PilotTask(Frozen):
         agent_instructions: What the agent's model is told first.
         user_instructions: What the customer's model is told first.
         wish: The part of them that is this customer's own.
-        final_compact: State hash of the store when the wish is fulfilled.
+        final_compact: State hash of the store when the wish is fulfilled; empty where `reference`
+            leads there.
+        reference: Calls that fulfil it, in order; some may be refused.
     """
 
     task_id: str
     agent_instructions: str
     user_instructions: str
     wish: str
-    final_compact: str
+    final_compact: str = ""
+    reference: tuple[ReferenceCall, ...] = ()
 
 
 def pilot_task(trial_number: int, retail_store: Path | None) -> PilotTask:
@@ -82,7 +106,7 @@ def pilot_tasks(retail_store: Path | None) -> tuple[PilotTask, ...]:
         retail_store: The benchmark's db.json; None: the generated store.
 
     Raises:
-        StackError: The benchmark's other files are not beside it, or cannot be read.
+        StackError: The benchmark's tasks are not beside it, or cannot be read.
     """
     return _generated() if retail_store is None else _published(retail_store.resolve())
 
@@ -102,8 +126,15 @@ def conversation_of(task: PilotTask) -> agent_pb2.FreshConversation:
 def _generated() -> tuple[PilotTask, ...]:
     tasks = all_tasks()
     return tuple(
-        _task(name, _AGENT, _wish(tasks[name].slots), tasks[name].final_compact)
+        PilotTask(
+            task_id=name,
+            agent_instructions=_AGENT,
+            user_instructions=_CUSTOMER + wish,
+            wish=wish,
+            final_compact=tasks[name].final_compact,
+        )
         for name in recorded_split().held_out
+        if (wish := _wish(tasks[name].slots))
     )
 
 
@@ -119,25 +150,41 @@ def _wish(slots: dict[str, str | list[str]]) -> str:
 
 
 def _published(store: Path) -> tuple[PilotTask, ...]:
-    digests = {f"tau2-{task.task_id}": task.digest for task in tasks_for(store)}
     try:
-        policy = (store.parent / _POLICY).read_text(encoding="utf-8")
         entries = json.loads((store.parent / _TASKS).read_text(encoding="utf-8"))
-        scenarios = {
-            f"tau2-{entry['id']}": entry["user_scenario"]["instructions"] for entry in entries
-        }
+        by_name = {f"tau2-{entry['id']}": entry for entry in entries}
+        policy = _policy(store.parent / _POLICY)
         return tuple(
-            _task(name, policy, _scenario(scenarios[name]), digests[name])
+            PilotTask(
+                task_id=name,
+                agent_instructions=policy,
+                user_instructions=_CUSTOMER + wish,
+                wish=wish,
+                reference=_reference(by_name[name]["evaluation_criteria"]["actions"]),
+            )
             for name in tau2_split().held_out
-            # Not every task of the benchmark has a state that is known.
-            if name in digests
+            if (wish := _scenario(by_name[name]["user_scenario"]["instructions"]))
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StackError(
             f"The tasks beside the retail store cannot be read: {type(error).__name__}: {error}",
-            next_step=f"Put {_TASKS} and {_POLICY} into the folder of db.json, or leave the store "
-            "out: tasks are then of the generated one.",
+            next_step=f"Put the benchmark's {_TASKS} into the folder of db.json, or leave the "
+            "store out: tasks are then of the generated one.",
         ) from error
+
+
+def _policy(path: Path) -> str:
+    """The benchmark's instructions for agents; ours where they are not beside the store."""
+    return path.read_text(encoding="utf-8") if path.is_file() else _AGENT
+
+
+def _reference(actions: list[dict[str, Any]]) -> tuple[ReferenceCall, ...]:
+    return tuple(
+        ReferenceCall(
+            tool=action["name"], arguments_json=canonical_json(action["arguments"]).decode()
+        )
+        for action in actions
+    )
 
 
 def _scenario(instructions: dict[str, str | None] | str) -> str:
@@ -145,13 +192,3 @@ def _scenario(instructions: dict[str, str | None] | str) -> str:
         return instructions
     parts = ("known_info", "reason_for_call", "task_instructions", "unknown_info")
     return "\n".join(text for name in parts if (text := instructions.get(name)))
-
-
-def _task(name: str, agent_instructions: str, wish: str, final_compact: str) -> PilotTask:
-    return PilotTask(
-        task_id=name,
-        agent_instructions=agent_instructions,
-        user_instructions=_CUSTOMER + wish,
-        wish=wish,
-        final_compact=final_compact,
-    )

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from memqual.v1 import agent_pb2, destination_pb2
+from memqual.v1 import agent_pb2, common_pb2, destination_pb2
+from orchestrator.plan import Member
 from orchestrator.suites.continuity.paper.hands import Hands, number_of
 from orchestrator.suites.continuity.paper.marks import PILOT_MESSAGE_MARK, PILOT_TASK_MARK
 from orchestrator.suites.continuity.paper.pilot import PilotTask, conversation_of, pilot_task
 from orchestrator.suites.continuity.rig import SETTLE_MS, NotSettled
 from orchestrator.suites.continuity.stage import Stage
 from orchestrator.suites.continuity.workload import settings_of, workflow_of
+from services.common.canonical import sha256_hex
 
-__all__ = ["PLAYS"]
+__all__ = ["PLAYS", "reference_state"]
 
 _ROUNDS_MAX = 180
 """Half an hour: an endpoint may take a minute for each answer."""
 
 _CALL_SECONDS = SETTLE_MS / 1_000 + 10
 _TEXT_CHARACTERS = 8_192
+_ID_CHARACTERS = 128
 
 
 def _fresh(stage: Stage) -> None:
@@ -47,9 +50,44 @@ def _prepare(stage: Stage, tasks: list[PilotTask]) -> None:
                 "workflow": member.workflow_id,
                 "task": task.task_id,
                 "wish": task.wish,
-                "final": task.final_compact,
+                "final": task.final_compact or reference_state(stage, member, task),
             }
         )
+
+
+def reference_state(stage: Stage, member: Member, task: PilotTask) -> str:
+    """State hash of the store after the task's own calls, in a workflow beside the trial's.
+
+    Raises:
+        grpc.RpcError: The destination does not take a call.
+    """
+    workflow = f"reference-{member.workflow_id}"[:_ID_CHARACTERS]
+    session = stage.context.session
+    session.destination_audit.ConfigureWorkflow(
+        destination_pb2.ConfigureWorkflowRequest(
+            settings=[
+                destination_pb2.WorkflowSettings(
+                    workflow_id=workflow, capability=common_pb2.EFFECT_CAPABILITY_NONE, guard=True
+                )
+            ]
+        )
+    )
+    for number, call in enumerate(task.reference):
+        operation = sha256_hex(f"{workflow}:{number}".encode())
+        # A tool's own refusal is an answer; the task's other calls go on.
+        session.destination_for(workflow, operation, 0).Invoke(
+            destination_pb2.InvokeRequest(
+                workflow_id=workflow,
+                operation_id=operation,
+                tool=call.tool,
+                arguments_json=call.arguments_json,
+            )
+        )
+    answer = session.destination_audit.ReadStateHash(
+        destination_pb2.ReadStateHashRequest(workflow_id=workflow, with_retail_store=True),
+        timeout=_CALL_SECONDS,
+    )
+    return answer.retail_compact_digest
 
 
 def _workflows(stage: Stage, tasks: list[PilotTask]) -> list[agent_pb2.Workflow]:

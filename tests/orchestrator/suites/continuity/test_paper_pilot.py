@@ -1,5 +1,6 @@
 """Fresh models from a local scripted endpoint hold the pilot's conversations on real processes."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,11 @@ import pytest
 from orchestrator.model import Arm, CheckOutcome, NotRunSubtype, TrialRecord, Verdict
 from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity.paper.cassette import all_tasks
-from orchestrator.suites.continuity.paper.pilot import ANSWERS_MAX, STOP_TOKEN
-from tests.orchestrator.suites.continuity.ground import Ground, ground, violated
+from orchestrator.suites.continuity.paper.pilot import ANSWERS_MAX, STOP_TOKEN, pilot_tasks
+from orchestrator.suites.continuity.plays.paper_pilot import reference_state
+from orchestrator.suites.continuity.retail_tasks import tasks_for
+from orchestrator.suites.continuity.stage import Stage
+from tests.orchestrator.suites.continuity.ground import Ground, batches_of, ground, violated
 from tests.services.agent.scripted_endpoint import (
     Asked,
     Reply,
@@ -144,6 +148,24 @@ def test_both_arms_of_a_trial_play_the_same_task(played: Played) -> None:
 def test_the_key_reaches_the_endpoint_and_neither_evidence_nor_log(played: Played) -> None:
     assert {asked.authorization for asked in played.endpoint.asked} == {f"Bearer {KEY}"}
     assert KEY not in played.texts
+
+
+def test_the_benchmarks_own_calls_lead_to_its_known_states(tmp_path: Path) -> None:
+    folder = os.environ.get("MEMQUAL_TAU2_RETAIL")
+    if not folder:
+        pytest.skip("MEMQUAL_TAU2_RETAIL names no folder")
+    store = Path(folder).resolve() / "db.json"
+    known = {f"tau2-{task.task_id}": task.digest for task in tasks_for(store)}
+    tasks = [task for task in pilot_tasks(store) if task.task_id in known]
+    assert len(tasks) > 20
+    with ground(tmp_path, changes={"retail_store": store}) as on:
+        (batch, *_) = batches_of(CASE, None, len(tasks))
+        stage = Stage(on.context, batch)
+        states = {
+            task.task_id: reference_state(stage, member, task)
+            for task, member in zip(tasks, batch.members, strict=True)
+        }
+    assert states == {task.task_id: known[task.task_id] for task in tasks}
 
 
 def strays(asked: Asked) -> Reply:

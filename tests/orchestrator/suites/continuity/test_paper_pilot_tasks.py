@@ -73,13 +73,14 @@ def test_a_host_takes_every_conversation() -> None:
         check_workflow(workflow)
 
 
-def test_tasks_of_the_benchmark_are_held_out_and_have_a_known_state() -> None:
+def test_tasks_of_the_benchmark_are_held_out_and_bring_their_calls() -> None:
     folder = os.environ.get("MEMQUAL_TAU2_RETAIL")
     if not folder:
         pytest.skip("MEMQUAL_TAU2_RETAIL names no folder")
     tasks = pilot_tasks(Path(folder) / "db.json")
-    assert tasks
-    assert {task.task_id for task in tasks} <= set(tau2_split().held_out)
+    assert tuple(task.task_id for task in tasks) == tau2_split().held_out
+    # A few customers' wishes must be refused: nothing changes then.
+    assert sum(bool(task.reference) for task in tasks) > len(tasks) / 2
     assert all(task.wish for task in tasks)
     assert "authenticate" in tasks[0].agent_instructions
 
