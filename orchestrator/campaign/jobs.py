@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -37,14 +38,14 @@ class StackProgress:
         journal_next: First sequence of the destination's journal that no batch has read yet.
         operations_done: Operations that were seen to complete.
         standby: The host that is coming back, None when none is.
-        standby_seconds: How long the one before took to come back.
+        standby_seconds: How long the one before took to come back; infinite before the first.
         spoiled: Why the stack must not be used any more; empty while it may.
     """
 
     journal_next: int = 1
     operations_done: int = 0
     standby: Restart | None = None
-    standby_seconds: float = 0.0
+    standby_seconds: float = math.inf
     spoiled: str = ""
 
 
