@@ -6,11 +6,22 @@ memory's and are not scored.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from orchestrator.model import Arm, TrialRecord, Verdict
+from orchestrator.report.paper_values import (
+    HASH_CHARACTERS,
+    NOT_PUBLISHED,
+    PaperRow,
+    PaperTable,
+    PaperValue,
+    SeenTrial,
+    counted,
+    digests_of,
+    matched,
+    values_of,
+    yes_or_no,
+)
 from orchestrator.suites.continuity.families import CASES, FamilyCase, Weight
 from orchestrator.suites.continuity.families.paper_interrupted import GUARDED
 from orchestrator.suites.continuity.paper.published import (
@@ -20,80 +31,22 @@ from orchestrator.suites.continuity.paper.published import (
     PUBLISHED_REDISPATCHING_ARMS,
 )
 
-__all__ = ["PaperBuilder", "PaperRow", "PaperTable", "PaperValue", "is_of_study"]
+__all__ = ["PaperBuilder", "PaperTable", "is_of_study"]
 
-_HASH_CHARACTERS = 12
 _ORDER = (Arm.BASELINE, Arm.MEMORY, Arm.OBSERVER, Arm.BOTH)
-_NOT_PUBLISHED = "-"
-
-
-@dataclass(frozen=True)
-class PaperValue:
-    """One value of a table.
-
-    Attributes:
-        published: What the study published; a dash where it did not.
-        ours: What our trials came to, each different value with how many trials had it.
-    """
-
-    published: str
-    ours: str
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """One row.
-
-    Attributes:
-        name: What it is of.
-        values: One for each column.
-        trials: How many of its trials were evaluated, of how many; verdicts of what was not.
-    """
-
-    name: str
-    values: tuple[PaperValue, ...]
-    trials: str
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """One table.
-
-    Attributes:
-        title: With the evidence class.
-        columns: Names.
-        rows: In order.
-        notes: Below the table.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[PaperRow, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """What a table keeps of a trial."""
-
-    case: str
-    arm: Arm
-    verdict: Verdict
-    cause: str
-    figures: dict[str, str]
 
 
 class PaperBuilder:
     """Collects the study's trials, one at a time; all others are passed over."""
 
     def __init__(self) -> None:
-        self._seen: list[_Seen] = []
+        self._seen: list[SeenTrial] = []
 
     def add(self, trial: TrialRecord) -> None:
         """Add the record of a trial that counts."""
         if is_of_study(trial):
             self._seen.append(
-                _Seen(
+                SeenTrial(
                     case=trial.cell.case,
                     arm=trial.cell.arm,
                     verdict=trial.verdict,
@@ -117,24 +70,22 @@ class PaperBuilder:
                 continue
             published = PARITY[arm]
             of_tau2 = all(one.figures.get("task", "tau2-").startswith("tau2-") for one in of_arm)
-            hash_published = published.final_hash[:_HASH_CHARACTERS]
+            hash_published = published.final_hash[:HASH_CHARACTERS]
             rows.append(
                 PaperRow(
                     arm.value,
                     (
+                        PaperValue(f"{published.matched} of {published.requests}", matched(of_arm)),
+                        PaperValue(str(published.calls), values_of(of_arm, "calls")),
+                        PaperValue(str(published.operations), values_of(of_arm, "operations")),
+                        PaperValue(NOT_PUBLISHED, digests_of(of_arm, "trajectory")),
+                        PaperValue(NOT_PUBLISHED, digests_of(of_arm, "graph")),
                         PaperValue(
-                            f"{published.matched} of {published.requests}", _matched(of_arm)
-                        ),
-                        PaperValue(str(published.calls), _values(of_arm, "calls")),
-                        PaperValue(str(published.operations), _values(of_arm, "operations")),
-                        PaperValue(_NOT_PUBLISHED, _digests(of_arm, "trajectory")),
-                        PaperValue(_NOT_PUBLISHED, _digests(of_arm, "graph")),
-                        PaperValue(
-                            hash_published if of_tau2 else _NOT_PUBLISHED,
-                            _digests(of_arm, "final hash"),
+                            hash_published if of_tau2 else NOT_PUBLISHED,
+                            digests_of(of_arm, "final hash"),
                         ),
                     ),
-                    _counted(of_arm),
+                    counted(of_arm),
                 )
             )
         return PaperTable(
@@ -156,12 +107,12 @@ class PaperBuilder:
         trials = self._of("paper_parity.published_hash")
         if not trials:
             return
-        told = _counted(trials)
+        told = counted(trials)
         why = next((one.cause for one in trials if one.verdict is Verdict.NOT_RUN), "")
-        found = _digests(trials, "final hash")
+        found = digests_of(trials, "final hash")
         yield (
             f"The published task's calls alone, without a conversation: {told}"
-            + (f", final hash {found}" if found != _NOT_PUBLISHED else "")
+            + (f", final hash {found}" if found != NOT_PUBLISHED else "")
             + (f" ({why})" if why else "")
         )
 
@@ -176,7 +127,7 @@ class PaperBuilder:
             evaluated = [one for one in trials if "new calls" in one.figures]
             if evaluated:
                 again = {one.arm for one in evaluated if one.figures["new calls"] != "0"}
-                published = str(PUBLISHED_REDISPATCHING_ARMS) if guard else _NOT_PUBLISHED
+                published = str(PUBLISHED_REDISPATCHING_ARMS) if guard else NOT_PUBLISHED
                 notes.append(
                     f"R_dispatch, {_setting(name, guard)}: arms with a new call after the restart: "
                     f"{len(again)} of {len({one.arm for one in evaluated})} (published {published})"
@@ -198,13 +149,13 @@ class PaperBuilder:
                 PaperRow(
                     name.partition(".")[2].replace("_", " "),
                     (
-                        PaperValue(published.decisions, _values(trials, "decisions")),
-                        PaperValue("yes", _yes(trials, "completed")),
-                        PaperValue(str(published.effects), _values(trials, "effects")),
-                        PaperValue("1", _values(trials, "documents")),
-                        PaperValue("yes", _yes(trials, "as asked")),
+                        PaperValue(published.decisions, values_of(trials, "decisions")),
+                        PaperValue("yes", yes_or_no(trials, "completed")),
+                        PaperValue(str(published.effects), values_of(trials, "effects")),
+                        PaperValue("1", values_of(trials, "documents")),
+                        PaperValue("yes", yes_or_no(trials, "as asked")),
                     ),
-                    _counted(trials),
+                    counted(trials),
                 )
             )
         return PaperTable(
@@ -227,16 +178,16 @@ class PaperBuilder:
                 of_arm = [one for one in trials if one.arm is arm]
                 if of_arm:
                     values = tuple(
-                        PaperValue(_NOT_PUBLISHED, _values(of_arm, key)) for key in figures
+                        PaperValue(NOT_PUBLISHED, values_of(of_arm, key)) for key in figures
                     )
-                    rows.append(PaperRow(arm.value, values, _counted(of_arm)))
+                    rows.append(PaperRow(arm.value, values, counted(of_arm)))
             causes = dict.fromkeys(one.cause for one in trials if one.cause)
             title = name.replace("paper_", "").replace(".", ": ").replace("_", " ")
             yield PaperTable(
                 _title(title.capitalize(), CASES.get(name)), tuple(figures), tuple(rows), (*causes,)
             )
 
-    def _of(self, case: str) -> list[_Seen]:
+    def _of(self, case: str) -> list[SeenTrial]:
         return [one for one in self._seen if one.case == case]
 
 
@@ -246,7 +197,7 @@ def is_of_study(trial: TrialRecord) -> bool:
     return case is not None and case.weight is Weight.PAPER
 
 
-def _interrupted_row(name: str, guard: bool, arm: Arm, trials: Sequence[_Seen]) -> PaperRow:
+def _interrupted_row(name: str, guard: bool, arm: Arm, trials: Sequence[SeenTrial]) -> PaperRow:
     published = INTERRUPTED[arm]
     told = (published.calls, published.effects, published.errors, published.end)
     columns = ("new calls", "new effects", "native errors", "end")
@@ -254,10 +205,10 @@ def _interrupted_row(name: str, guard: bool, arm: Arm, trials: Sequence[_Seen]) 
         f"{arm.value} · {_setting(name, guard)}",
         tuple(
             # Published under the tool's own precondition only.
-            PaperValue(str(value) if guard else _NOT_PUBLISHED, _values(trials, column))
+            PaperValue(str(value) if guard else NOT_PUBLISHED, values_of(trials, column))
             for value, column in zip(told, columns, strict=True)
         ),
-        _counted(trials),
+        counted(trials),
     )
 
 
@@ -270,50 +221,7 @@ def _title(title: str, case: FamilyCase | None) -> str:
     return title if case is None else f"{title} ({case.evidence_class.value})"
 
 
-def _matched(trials: Iterable[_Seen]) -> str:
-    told = (
-        f"{one.figures['requests']} of {one.figures['recorded requests']}"
-        for one in trials
-        if "requests" in one.figures and "recorded requests" in one.figures
-    )
-    return _different(told)
-
-
-def _values(trials: Iterable[_Seen], name: str) -> str:
-    return _different(one.figures[name] for one in trials if name in one.figures)
-
-
-def _yes(trials: Iterable[_Seen], name: str) -> str:
-    words = {"True": "yes", "False": "no"}
-    return _different(
-        words.get(one.figures[name], one.figures[name]) for one in trials if name in one.figures
-    )
-
-
-def _digests(trials: Iterable[_Seen], name: str) -> str:
-    return _different(one.figures[name][:_HASH_CHARACTERS] for one in trials if name in one.figures)
-
-
-def _different(values: Iterable[str]) -> str:
-    """Each value that occurs, with how often when there are several."""
-    counts = Counter(values)
-    if not counts:
-        return _NOT_PUBLISHED
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{value} (in {count})" for value, count in counts.items())
-
-
-def _counted(trials: Sequence[_Seen]) -> str:
-    good = sum(one.verdict in (Verdict.PASS, Verdict.UNSCORED) for one in trials)
-    rest = Counter(one.verdict.value for one in trials)
-    for verdict in (Verdict.PASS, Verdict.UNSCORED):
-        rest.pop(verdict.value, None)
-    told = [f"{good} of {len(trials)} as expected"] if good else []
-    return ", ".join((*told, *(f"{count} {verdict}" for verdict, count in rest.items())))
-
-
-def _parity_notes(trials: Sequence[_Seen]) -> Iterable[str]:
+def _parity_notes(trials: Sequence[SeenTrial]) -> Iterable[str]:
     evaluated = [one for one in trials if "trajectory" in one.figures]
     if not evaluated:
         return
