@@ -38,6 +38,16 @@ class _IgnoresFull(Database):
                 raise
 
 
+class _RemovesItsJournal(Database):
+    """Commits by removing a rollback journal from a folder that is not synced after."""
+
+    def _open(self) -> sqlite3.Connection:
+        connection = super()._open()
+        # With FULL, SQLite syncs file and journal, and not the journal's removal.
+        connection.execute("PRAGMA journal_mode=DELETE")
+        return connection
+
+
 def _empty(path: Path) -> None:
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -90,6 +100,11 @@ FLAWS: Mapping[str, Flaw] = {
         "commits_without_fsync",
         partial(Database, synchronous=Synchronous.NORMAL),
         "commits are on the volume, and not synced until a checkpoint",
+    ),
+    "commits_by_a_removal": _flaw(
+        "commits_by_a_removal",
+        _RemovesItsJournal,
+        "commits by removing its journal, and does not sync the folder",
     ),
     "acknowledges_before_commit": _flaw(
         "acknowledges_before_commit",

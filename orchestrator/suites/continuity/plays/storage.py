@@ -165,9 +165,11 @@ def _torn_write(stage: Stage) -> None:
     serves less than it had acknowledged is wrong; one that says that its volume is damaged is
     honest. Nothing that was written before the torn write is touched.
     """
-    layer, members = layer_of(stage), stage.batch.members
-    for number, member in enumerate(members):
+    layer = layer_of(stage)
+    kept: list[Member] = []
+    for number, member in enumerate(stage.batch.members):
         acknowledge(stage, member, complete=bool(number % 2))
+        kept.append(member)
         layer.hold(number // 2, writes_only=True)
         asker = threading.Thread(
             target=acknowledge, args=(stage, member), kwargs={"complete": True, "call": "torn"}
@@ -187,10 +189,12 @@ def _torn_write(stage: Stage) -> None:
                     kept_bytes=held.held_bytes // 2,
                 )
             )
-        if not _comes_back(stage):
-            return
-        ask_again(stage, members[: number + 1])
-        ask_again(stage, [member], ["torn"])
+        if _comes_back(stage):
+            ask_again(stage, kept)
+            ask_again(stage, [member], ["torn"])
+        else:
+            # What the volume held is not asked for: the memory has said that it cannot serve it.
+            kept.clear()
 
 
 def _comes_back(stage: Stage) -> bool:

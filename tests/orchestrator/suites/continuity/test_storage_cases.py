@@ -11,6 +11,7 @@ from chaos.storage_receipts import StormReceipt, TornWriteReceipt
 from orchestrator.model import CapabilityVariant, TrialRecord, Verdict
 from orchestrator.scoring.evidence import BatchFacts
 from orchestrator.suites.continuity.families.storage import CASES
+from orchestrator.vendors import VendorConfig, VendorProcess
 from services.controls.storage_flaws import FLAWS
 from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed, violated
 
@@ -23,6 +24,7 @@ LAYERED = {"failing_storage": True}
 # Each flaw: the case that must show it, and the others that may.
 SHOWN = {
     "commits_without_fsync": ("storage.power_loss", ()),
+    "commits_by_a_removal": ("storage.power_loss", ()),
     # A kill right after an acknowledgement shows it in every case that has one.
     "acknowledges_before_commit": (
         "storage.power_loss",
@@ -107,6 +109,27 @@ def test_without_such_a_volume_a_case_is_not_run(tmp_path: Path) -> None:
         (Verdict.NOT_RUN, "platform")
     }
     assert "plain volume" in records[0].cause
+
+
+@pytest.mark.parametrize(
+    ("how", "cases"),
+    [
+        ("ends_without_room", ("storage.full_volume",)),
+        ("refuses_torn", ("storage.torn_write",)),
+        ("journal_in_place", NAMES),
+    ],
+)
+def test_a_good_memory_of_another_habit_passes(
+    tmp_path: Path, how: str, cases: tuple[str, ...]
+) -> None:
+    vendor = VendorConfig(
+        name="careful",
+        process=VendorProcess(module="tests.e2e.vendors.careful", args=("--how", how)),
+    )
+    with ground(tmp_path, vendor=vendor, changes=LAYERED) as on:
+        for case in cases:
+            records = on_layer(on).play(case, CapabilityVariant.NONE, operations=3)
+            assert not_passed(records) == []
 
 
 def test_every_flaw_is_shown() -> None:
