@@ -47,6 +47,12 @@ class Host(agent_pb2_grpc.AgentAuditServiceServicer):
     def ReadCheckpoint(self, request: Any, context: Any) -> Any:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not asked by any test here")
 
+    def RestoreCheckpoint(self, request: Any, context: Any) -> Any:
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "not asked by any test here")
+
+    def CutCheckpoint(self, request: Any, context: Any) -> Any:
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "not asked by any test here")
+
     def ReadHostClock(self, request: Any, context: Any) -> Any:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not asked by any test here")
 

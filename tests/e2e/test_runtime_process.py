@@ -82,8 +82,7 @@ def test_everything_is_up_and_only_our_token_opens_the_control_port(stack: Proce
 @pytest.mark.parametrize("name", ["memory", "agent", "destination"])
 def test_a_killed_service_comes_back_with_its_volume(stack: ProcessStack, name: str) -> None:
     mount = next(m for m in stack.plan.topology.service(name).mounts if not m.read_only)
-    folder = next(each for each in stored_stacks() if each.record.run_id == MODULE_RUN)
-    mark = folder.volume(stack._volume_name(mount.source)) / "mark"
+    mark = stack._volume(mount.source) / "mark"
     mark.touch()
     kill_and_restart(stack, name)
     assert mark.exists()
@@ -128,17 +127,16 @@ def test_what_does_not_run_cannot_be_killed(stack: ProcessStack) -> None:
 
 def test_another_memory_begins_empty_at_the_same_address(stack: ProcessStack) -> None:
     name, old_pid = describe_memory(stack), stack.service("memory").pid()
-    old_volume = stack._volume_name("memory-data")
+    old_volume = stack._volume("memory-data")
     stack.replace_memory(
         VendorConfig(name="again", process=VendorProcess(module="services.memory"))
     )
     assert describe_memory(stack) == name
     assert stack.service("memory").pid() != old_pid
-    assert stack._volume_name("memory-data") != old_volume
+    assert stack._volume("memory-data") != old_volume
     assert stack.spec.vendor is not None
     assert stack.spec.vendor.name == "again"
-    folder = next(each for each in stored_stacks() if each.record.run_id == MODULE_RUN)
-    assert not (folder.path / "volumes" / old_volume).exists()
+    assert not old_volume.exists()
 
 
 def test_checked_in_memories_can_be_swapped_in(stack: ProcessStack) -> None:

@@ -152,11 +152,14 @@ MESSAGES = {
     "network.renew.reset": Messages("reset", RENEWALS),
 }
 
+_EVERY_WAY: tuple[Direction, ...] = ("requests", "responses", "both")
+_BOTH: tuple[Direction, ...] = ("both",)
+
 PARTITIONS = {
     f"network.{'silent' if silent else 'cut'}.{service}.{direction}": Partition(
         service, direction, silent
     )
     for silent in (False, True)
     for service in ("memory", "destination", "observer", "agent")
-    for direction in (("both",) if service == "observer" else ("requests", "responses", "both"))
+    for direction in (_BOTH if service == "observer" else _EVERY_WAY)
 }

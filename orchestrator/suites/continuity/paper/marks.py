@@ -11,7 +11,7 @@ STATE_MARK = "paper_state"
 """{workflow, point, compact, spaced}: state hashes of a trial's whole store."""
 
 PILOT_TASK_MARK = "pilot_task"
-"""{workflow, task, wish, final}: what fresh models are asked to do, and the state that fulfils it."""
+"""{workflow, task, wish, final}: what models are asked to do, and the state that fulfils it."""
 
 PILOT_MESSAGE_MARK = "pilot_message"
 """{workflow, number, type, text, characters, tools}: one message of a fresh conversation."""
