@@ -150,6 +150,7 @@ class Profile(StrEnum):
     """Which cells a run schedules."""
 
     QUICK = "quick"
+    SURVEY = "survey"
     STANDARD = "standard"
     FULL = "full"
     MIB = "mib"

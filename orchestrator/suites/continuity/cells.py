@@ -46,6 +46,7 @@ __all__ = [
 REQUIREMENT_REVISION = "2026-12"
 OPERATIONS_PER_KILL = 20
 CONTROL_OPERATIONS = 5
+SURVEY_OPERATIONS = 6
 _STANDARD_KILLS = 5
 _FULL_KILLS = 5
 _SUB_SEED_BITS = 63
@@ -70,6 +71,11 @@ class PlannedCell(Frozen):
     rows: tuple[str, ...]
     kills: int
     operations_per_kill: int
+
+    def at_most(self, operations: int) -> PlannedCell:
+        """The same cell with one batch of so many operations at most."""
+        operations = min(operations, self.operations_per_kill)
+        return self.model_copy(update={"kills": 1, "operations_per_kill": operations})
 
 
 def case_of(cell: Cell) -> str:
@@ -114,10 +120,12 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
         case Profile.QUICK:
             windows = tuple(_planned(one, 1) for one in _quick())
             return (*windows, *_cases(Weight.QUICK))
+        case Profile.SURVEY:
+            cases = _cases(Weight.QUICK, Weight.STANDARD)
+            cells = (*(_planned(one, 1) for one in _standard(seed)), *cases)
+            return tuple(one.at_most(SURVEY_OPERATIONS) for one in cells)
         case Profile.STANDARD:
-            everywhere = _agent_kills(Arm.MEMORY, tuple(WindowName), tuple(CapabilityVariant))
-            cells = covering(_automatic(cell_table()), (*_quick(), *everywhere), seed)
-            windows = tuple(_planned(one, _STANDARD_KILLS) for one in cells)
+            windows = tuple(_planned(one, _STANDARD_KILLS) for one in _standard(seed))
             return (*windows, *_cases(Weight.QUICK, Weight.STANDARD))
         case Profile.FULL:
             windows = tuple(_planned(one, _FULL_KILLS) for one in cell_table())
@@ -138,7 +146,7 @@ def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
     # A study has one window: controls show there that a wrong memory would be seen.
     few = {Profile.SELFTEST: _SELFTEST_WINDOWS, Profile.PAPER: (WindowName.AFTER_COMMIT,)}
     windows = few.get(profile, tuple(WindowName))
-    basic = profile in (Profile.SELFTEST, Profile.QUICK, Profile.PAPER)
+    basic = profile in (Profile.SELFTEST, Profile.QUICK, Profile.SURVEY, Profile.PAPER)
     capabilities = _BASIC_CAPABILITIES if basic else tuple(CapabilityVariant)
     return tuple(
         PlannedCell(cell=one.cell, rows=one.rows, kills=1, operations_per_kill=CONTROL_OPERATIONS)
@@ -164,6 +172,12 @@ def _selftest() -> tuple[PlannedCell, ...]:
         PlannedCell(cell=one.cell, rows=one.rows, kills=1, operations_per_kill=CONTROL_OPERATIONS)
         for one in _agent_kills(Arm.MEMORY, _SELFTEST_WINDOWS, _BASIC_CAPABILITIES)
     )
+
+
+def _standard(seed: int) -> tuple[TableCell, ...]:
+    """Every window with every capability, and every pair of values that occurs at all."""
+    everywhere = _agent_kills(Arm.MEMORY, tuple(WindowName), tuple(CapabilityVariant))
+    return covering(_automatic(cell_table()), (*_quick(), *everywhere), seed)
 
 
 def _quick() -> list[TableCell]:

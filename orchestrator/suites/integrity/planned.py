@@ -154,7 +154,7 @@ def _cell(category: Category) -> Cell:
 
 def _vendor_trials(profile: Profile, category: Category) -> int:
     main = category.letter in BENCHMARK_LETTERS and category.variant in ("", PUBLISHED)
-    few = profile is Profile.QUICK and not main
+    few = profile in (Profile.QUICK, Profile.SURVEY) and not main
     return min(category.trials_max, QUICK_TRIALS if few else VENDOR_TRIALS)
 
 
