@@ -92,7 +92,9 @@ def _flaw(
     *consequences: str,
 ) -> Flaw:
     composition = Composition(named(flaw), open_database=open_database)
-    return Flaw(composition, wrong, primary_check, "N or C lost", consequences)
+    # A receipt that is lost with its volume shows as a needless WAIT.
+    lost = ("needless_decision",) if primary_check == "unsafe_decision" else ()
+    return Flaw(composition, wrong, primary_check, "N or C lost", (*lost, *consequences))
 
 
 FLAWS: Mapping[str, Flaw] = {
