@@ -116,27 +116,28 @@ def trials_of(planned: Iterable[PlannedCell], seed: int) -> tuple[TrialPlan, ...
 
 def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
     """The vendor's continuity cells of a profile (DESIGN §7)."""
+    windows: tuple[PlannedCell, ...]
+    weights: tuple[Weight, ...]
     match profile:
         case Profile.QUICK:
-            windows = tuple(_planned(one, 1) for one in _quick())
-            return (*windows, *_cases(Weight.QUICK))
-        case Profile.SURVEY:
-            cases = _cases(Weight.QUICK, Weight.STANDARD)
-            cells = (*(_planned(one, 1) for one in _standard(seed)), *cases)
-            return tuple(one.at_most(SURVEY_OPERATIONS) for one in cells)
-        case Profile.STANDARD:
+            windows, weights = tuple(_planned(one, 1) for one in _quick()), (Weight.QUICK,)
+        case Profile.SURVEY | Profile.STANDARD:
             windows = tuple(_planned(one, _STANDARD_KILLS) for one in _standard(seed))
-            return (*windows, *_cases(Weight.QUICK, Weight.STANDARD))
+            weights = (Weight.QUICK, Weight.STANDARD)
         case Profile.FULL:
             windows = tuple(_planned(one, _FULL_KILLS) for one in cell_table())
-            return (*windows, *_cases(*Weight))
+            weights = tuple(Weight)
         case Profile.SELFTEST:
-            return _selftest()
+            windows, weights = _selftest(), ()
         case Profile.PAPER:
-            return _cases(Weight.PAPER)
+            windows, weights = (), (Weight.PAPER,)
         case _:
             # The other axis's benchmark.
-            return ()
+            windows, weights = (), ()
+    cells = (*windows, *_cases(*weights))
+    if profile is Profile.SURVEY:
+        return tuple(one.at_most(SURVEY_OPERATIONS) for one in cells)
+    return cells
 
 
 def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
