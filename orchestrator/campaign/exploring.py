@@ -212,7 +212,8 @@ def _explore(
 
 def _play(stacks: Stacks, case: ExploredCase) -> int:
     """Play a case; 1 when it breaks a rule again."""
-    (result,) = _exploration(stacks, case.seed, None).play(case.schedule)
+    results = _exploration(stacks, case.seed, None).play(case.schedule)
+    result = next((one for one in results if one.broken is not None), results[0])
     if result.broken is None:
         print(f"{result.record.verdict.value}: {visible(result.record.cause) or 'no rule broken'}")
         return _NOTHING

@@ -23,7 +23,8 @@ class ExploredCase(Frozen):
         title: What happens, in one sentence.
         rule: The rule that was broken, as `finding.Broken` tells it.
         words: The same for a person.
-        schedule: One lane, with the fewest steps that show it.
+        schedule: The fewest steps that show it: of one lane, or of all where one operation is
+            wronged through another; a case of the regression list has one lane.
         seed: Root of the draws that it was found with.
         memory: Name and version of the memory that it was found in; empty for a case that was
             written by hand.

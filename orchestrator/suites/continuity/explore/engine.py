@@ -189,7 +189,7 @@ class Exploration:
         for lane, result in enumerate(results):
             known = {case.rule for case in self._cases}
             if result.broken is not None and result.broken.rule not in known:
-                self._keep(schedule.of_lane(lane), result.broken, bounds)
+                self._keep(self._narrowed(schedule, lane, result.broken), result.broken, bounds)
 
     def _count(self, schedule: Schedule, results: tuple[LaneResult, ...]) -> None:
         for capability, result in zip(schedule.capabilities, results, strict=True):
@@ -198,6 +198,11 @@ class Exploration:
                 self._errors[result.record.cause[:160]] += 1
             for row in result.rows:
                 self._rows[f"{capability.value}:{row}"] += 1
+
+    def _narrowed(self, schedule: Schedule, lane: int, broken: Broken) -> Schedule:
+        """The lane alone, where that shows it: an operation can be wronged through another one."""
+        alone = schedule.of_lane(lane)
+        return alone if self._again(alone, broken.rule) is not None else schedule
 
     def _keep(self, schedule: Schedule, broken: Broken, bounds: Bounds) -> None:
         """Make a find short, see it again, and keep it."""
@@ -236,9 +241,8 @@ class Exploration:
         """What the schedule breaks now, if it is that rule."""
         if self.stopping.is_set():
             return None
-        (result,) = self.play(schedule)
-        broken = result.broken
-        return broken if broken is not None and broken.rule == rule else None
+        found = (result.broken for result in self.play(schedule))
+        return next((one for one in found if one is not None and one.rule == rule), None)
 
     def _played(self, context: StackContext, schedule: Schedule) -> tuple[LaneResult, ...]:
         batch = self._batch(schedule.capabilities)

@@ -20,7 +20,6 @@ SHOWN_BY = {
     "attempts_count_up": "reuses_attempts",
     "absence_of_an_earlier_attempt": "takes_old_absences",
     "other_arguments": "takes_other_arguments",
-    "key_behind_the_mark": "follows_the_clock_back",
     "complete_while_behind": "confirm_hides_receipts",
     "doubt_is_no_absence": "uncertain_licenses",
     "begins_at_one_moment": "grants_in_a_race",
