@@ -51,7 +51,7 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
     assert text.splitlines()[1:7] == [
         "sums         ok: every file is listed and unchanged",
         f"plan         ok: {small_plan().trial_count} trials of profile selftest, seed 7, "
-        "revision 2026-12",
+        "revision 2027-01",
         text.splitlines()[3],
         "integrity    ok: 48 calls of 3 jobs, all in their place",
         f"trials       ok: {small_plan().trial_count} trials, each with its evidence",
@@ -225,7 +225,7 @@ def test_a_plan_of_another_revision_is_said_to_be_unknown(bundle: Path, capsys: 
     write_sums(bundle)
     code, text = verify(bundle, capsys)
     assert code == HELD
-    assert "note: requirement revision 2031-01 is not this version's (2026-12)" in text
+    assert "note: requirement revision 2031-01 is not this version's (2027-01)" in text
 
 
 @pytest.mark.parametrize(
