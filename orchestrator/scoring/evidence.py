@@ -16,8 +16,8 @@ from orchestrator.oracle.clockmap import ClockMap, readings_from_trace
 from orchestrator.oracle.declared import DeclaredMemory
 from orchestrator.oracle.judge import judge_operation
 from orchestrator.oracle.judgement import OperationJudgement
-from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.marks import with_marks
+from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.view import OperationView, Outage, build_views
 from orchestrator.scoring.effects import EffectFacts, effects_by_workflow
 from orchestrator.scoring.outages import outages_from_marks
