@@ -162,7 +162,8 @@ def _parser() -> argparse.ArgumentParser:
         "--retail-store",
         type=Path,
         default=os.environ.get("MEMQUAL_RETAIL_STORE") or None,
-        help="the benchmark's db.json, for the paper profile (default: MEMQUAL_RETAIL_STORE)",
+        help="the benchmark's db.json, for the paper profile and the retail tasks' writes "
+        "(default: MEMQUAL_RETAIL_STORE)",
     )
     qualify.add_argument("--resume", help="id of a run that was cut")
     qualify.add_argument("--runs", type=Path, default=Path("runs"), help="where bundles are made")

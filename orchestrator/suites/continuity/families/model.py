@@ -32,7 +32,6 @@ class Need(StrEnum):
     MEMORY_CLOCK = "memory_clock"
     OTHER_CLOCKS = "other_clocks"
     FUSE = "fuse"
-    SMALL_VOLUME = "small_volume"
     TAU2_STORE = "tau2_store"
     RETAIL_TASKS = "retail_tasks"
     MODEL_ENDPOINT = "model_endpoint"
@@ -50,7 +49,6 @@ class Need(StrEnum):
             Need.MEMORY_CLOCK,
             Need.OTHER_CLOCKS,
             Need.FUSE,
-            Need.SMALL_VOLUME,
             Need.TAU2_STORE,
             Need.RETAIL_TASKS,
             Need.MODEL_ENDPOINT,

@@ -83,6 +83,7 @@ def carry_out_case(
     case = CASES[batch.cell.case]
     stage = Stage(context, batch, reviewer=reviewer)
     try:
+        stage.await_slow_standby()
         stage.begin()
         stage.step = "play"
         PLAYS[case.name](stage)

@@ -47,7 +47,6 @@ class _Golden:
         """Everything between the stage's begin and its end."""
         stage = self._stage
         stage.do("prepare", self._prepare)
-        stage.await_slow_standby()
         hold = self._start_and_hold()
         stage.do("window", lambda: stage.rig.await_window(hold))
         stage.do("standby", stage.await_standby)

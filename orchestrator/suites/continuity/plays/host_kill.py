@@ -33,7 +33,6 @@ def kill_host_at(
     Raises:
         WindowMissed, ChaosError, StackError: A step did not show what it must.
     """
-    stage.await_slow_standby()
     point = stage.rig.window = window(window_name)
     hold = stage.do("hold", lambda: stage.rig.arm(calls_before))
     stage.do("start", start)
