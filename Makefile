@@ -46,6 +46,9 @@ SEARCH_FLAGS := $(if $(SEED),--seed $(SEED)) \
   $(if $(VENDOR),--vendor $(VENDOR)) \
   $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE))
 
+# What needs no stack runs on every processor; a stack wants the machine for itself.
+UNIT := -n auto --dist loadfile -m "not nightly and not e2e_docker and not e2e_process"
+
 .PHONY: help
 help: ## Show what can be made
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -67,11 +70,16 @@ qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR
 
 .PHONY: test
 test: setup images-if-engine ## Run every test but the nightly ones (TEST_ARGS= passes more to pytest)
-	$(PY) -m pytest $(TEST_ARGS)
+	$(PY) -m pytest $(UNIT) $(TEST_ARGS)
+	$(PY) -m pytest -m "not nightly and (e2e_docker or e2e_process)" $(TEST_ARGS)
 
 .PHONY: test-unit
-test-unit: setup ## Run the tests that need no container and no local stack
-	$(PY) -m pytest -m "not nightly and not e2e_docker and not e2e_process" $(TEST_ARGS)
+test-unit: setup ## Run the tests that need no container and no local stack, on every processor
+	$(PY) -m pytest $(UNIT) $(TEST_ARGS)
+
+.PHONY: test-nightly
+test-nightly: setup images-if-engine ## Run the long tests: every flaw of every rule, whole campaigns
+	$(PY) -m pytest -m nightly $(TEST_ARGS)
 
 .PHONY: lint
 lint: setup check-protos check-tree ## Check style, types (three platforms), imports, the contract and its generated code

@@ -9,12 +9,15 @@ import argparse
 import fnmatch
 import secrets
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from chaos.client import InterposerClient
 from orchestrator.campaign.jobs import StackContext, StackProgress
@@ -165,6 +168,19 @@ def ground(
     finally:
         stack.close()
         variants.close()
+
+
+def sampled(names: Iterable[str], first: int = 2) -> list[ParameterSet]:
+    """Parameters of a test that takes a stack for each: the first ones always, all of them nightly.
+
+    Args:
+        names: In the order in which they are of interest.
+        first: How many are played in every run.
+    """
+    return [
+        pytest.param(name, marks=[pytest.mark.nightly] if at >= first else [])
+        for at, name in enumerate(names)
+    ]
 
 
 def violated(records: Sequence[TrialRecord]) -> set[str]:

@@ -8,7 +8,7 @@ from orchestrator.model import NotRunSubtype, Verdict
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.vendors import VendorConfig, VendorProcess
 from tests.orchestrator.suites.continuity import careful_memory
-from tests.orchestrator.suites.continuity.ground import Ground, ground
+from tests.orchestrator.suites.continuity.ground import Ground, ground, sampled
 
 FAMILIES = ("identity", "receipts", "resolve", "rollback")
 PLAYED = [one.name for one in CASES.values() if one.family in FAMILIES and not one.own_stack]
@@ -24,7 +24,7 @@ def careful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 @pytest.mark.e2e_process
-@pytest.mark.parametrize("case", PLAYED)
+@pytest.mark.parametrize("case", sampled(PLAYED, 16))
 def test_it_passes_or_the_case_asks_for_what_it_does_not_declare(
     careful: Ground, case: str
 ) -> None:

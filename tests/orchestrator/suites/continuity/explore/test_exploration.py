@@ -10,6 +10,7 @@ from orchestrator.model import CapabilityVariant
 from orchestrator.suites.continuity.explore.engine import Bounds
 from orchestrator.suites.continuity.explore.steps import Act, Schedule, Step
 from tests.orchestrator.suites.continuity.explore.finding_flaws import exploration_of, explore
+from tests.orchestrator.suites.continuity.ground import sampled
 
 RULES = {
     "any_token": "RecordReceipt:OK(COMPLETED):unsafe",
@@ -20,7 +21,7 @@ RULES = {
 
 
 @pytest.mark.e2e_process
-@pytest.mark.parametrize("flaw", RULES)
+@pytest.mark.parametrize("flaw", sampled(RULES, 1))
 def test_a_planted_flaw_is_found_in_few_steps(flaw: str) -> None:
     (case,) = explore(flaw, Bounds(cases=1)).cases
     assert case.rule == RULES[flaw]

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.suites.continuity.families.regression import CASES, EXPLORED
 from tests.orchestrator.suites.continuity.explore.finding_flaws import exploration_of
-from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed
+from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed, sampled
 
 SHOWN_BY = {
     "superseded_receipt": "superseded_completes",
@@ -45,7 +45,7 @@ def test_a_right_memory_passes(reference: Ground, case: str) -> None:
 
 
 @pytest.mark.e2e_process
-@pytest.mark.parametrize("name", SHOWN_BY)
+@pytest.mark.parametrize("name", sampled(SHOWN_BY))
 def test_the_memory_that_it_is_about_fails(name: str, tmp_path: Path) -> None:
     case = EXPLORED[f"regression.{name}"]
     with exploration_of(SHOWN_BY[name], tmp_path) as exploration:
