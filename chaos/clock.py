@@ -4,6 +4,11 @@ libfaketime stands before the C library of a service and reads a timestamp file 
 clock. Its relative form ("+121.500000000": seconds, fractions allowed, either sign) moves the wall
 clock alone; FAKETIME_DONT_FAKE_MONOTONIC keeps the monotonic clock, and with it every timeout, as
 it is. FAKETIME_NO_CACHE makes a jump show at the next look instead of up to ten seconds later.
+
+Where two threads look at once, libfaketime 3.0.1 can find the name of its file empty, since both
+print it into one buffer: it then takes the next file of its list, and without one the real time, a
+jump that nobody asked for. So the same offset stands in a second file, which lies where it looks
+next: in containers under a name that it never prints, for processes in their home folder.
 """
 
 import importlib.util
@@ -15,6 +20,8 @@ from pathlib import Path
 from chaos.errors import ClockError
 
 __all__ = [
+    "FALLBACK_FILE",
+    "FALLBACK_TARGET",
     "TIMESTAMP_FILE",
     "clock_environment",
     "read_offset_ns",
@@ -25,6 +32,9 @@ __all__ = [
 
 # Within a service's clock folder; compose.yaml's FAKETIME_TIMESTAMP_FILE names it, too.
 TIMESTAMP_FILE = "timestamp"
+# Beside it: the second file, and where libfaketime looks for it in a container.
+FALLBACK_FILE = ".faketimerc"
+FALLBACK_TARGET = "/etc/faketimerc"
 LIBRARY = Path("vendor", "libfaketime", "src", "libfaketime.so.1")
 NANOSECONDS_PER_SECOND = 1_000_000_000
 # A century: beyond it the number no longer fits what libfaketime parses exactly (a double).
@@ -77,7 +87,7 @@ def write_offset_ns(folder: Path, offset_ns: int) -> None:
         raise ClockError(f"an offset of {offset_ns} ns is beyond a century")
     sign = "-" if offset_ns < 0 else "+"
     seconds, nanoseconds = divmod(abs(offset_ns), NANOSECONDS_PER_SECOND)
-    text = f"{sign}{seconds}.{nanoseconds:09d}\n"
+    text = f"{sign}{seconds:012d}.{nanoseconds:09d}\n"
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{TIMESTAMP_FILE}.", dir=folder)
         try:
@@ -85,11 +95,22 @@ def write_offset_ns(folder: Path, offset_ns: int) -> None:
                 file.write(text)
             Path(name).chmod(READABLE_BY_ALL)
             Path(name).replace(folder / TIMESTAMP_FILE)
+            _overwrite(folder / FALLBACK_FILE, text.encode("ascii"))
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
         raise ClockError(f"the clock file in {folder} cannot be written: {error}") from error
+
+
+def _overwrite(path: Path, content: bytes) -> None:
+    """Write a file that is mounted by itself: in place, in one piece of always the same length."""
+    if not path.exists():
+        path.write_bytes(content)
+        path.chmod(READABLE_BY_ALL)
+        return
+    with path.open("r+b", buffering=0) as file:
+        file.write(content)
 
 
 def read_offset_ns(folder: Path) -> int:

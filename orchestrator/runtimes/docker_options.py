@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from chaos.clock import FALLBACK_FILE, FALLBACK_TARGET
 from orchestrator.runtimes.docker_labels import SERVICE_LABEL
 from orchestrator.runtimes.docker_types import ContainerOptions
 from orchestrator.runtimes.topology import ServiceSpec
@@ -18,6 +20,7 @@ def container_options(
     labels: Mapping[str, str],
     network_name: Callable[[str], str],
     volume_name: Callable[[str], str],
+    clock_folder: Path | None = None,
 ) -> ContainerOptions:
     """A service's container on its first network; the engine connects the others afterwards.
 
@@ -27,8 +30,10 @@ def container_options(
         labels: Labels of the stack.
         network_name: The engine's name of a network of the topology.
         volume_name: The engine's name of a volume of the topology.
+        clock_folder: Folder of this machine that sets its clock, or None.
     """
     first = spec.networks[0]
+    clock = [] if clock_folder is None else [f"{clock_folder / FALLBACK_FILE}:{FALLBACK_TARGET}:ro"]
     return ContainerOptions(
         name=name,
         image=spec.image,
@@ -37,10 +42,13 @@ def container_options(
         aliases=(spec.name, *first.aliases),
         command=spec.command,
         environment=spec.environment,
-        binds=tuple(
-            f"{mount.source if mount.is_folder else volume_name(mount.source)}"
-            f":{mount.target}:{'ro' if mount.read_only else 'rw'}"
-            for mount in spec.mounts
+        binds=(
+            *(
+                f"{mount.source if mount.is_folder else volume_name(mount.source)}"
+                f":{mount.target}:{'ro' if mount.read_only else 'rw'}"
+                for mount in spec.mounts
+            ),
+            *clock,
         ),
         tmpfs={entry.target: entry.options for entry in spec.tmpfs},
         published={port.container_port: port.host_ip for port in spec.ports},

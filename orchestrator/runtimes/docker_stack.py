@@ -246,6 +246,7 @@ class DockerStack:
         for attachment in spec.networks:
             if attachment.network in networks:
                 networks[attachment.network].result()
+        clock_folder = self._plan.clock_folders.get(spec.name) if is_preloaded(spec) else None
         # The first container of a volume fills it with what its image has there: one at a time.
         with self._creating:
             self._raise_if_closing()
@@ -256,6 +257,7 @@ class DockerStack:
                     labels=self._labels,
                     network_name=self._network_name,
                     volume_name=self._volumes.name,
+                    clock_folder=clock_folder,
                 )
             )
         for attachment in further:
@@ -267,7 +269,7 @@ class DockerStack:
             name=spec.name,
             container=container,
             image=spec.image,
-            clock_folder=self._plan.clock_folders.get(spec.name) if is_preloaded(spec) else None,
+            clock_folder=clock_folder,
         )
         self._raise_if_closing()
         service.start()

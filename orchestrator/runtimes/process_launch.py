@@ -28,6 +28,8 @@ _PASSED_ON = (
     *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV"),
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "LOCALAPPDATA"),
 )
+# Services that need no home.
+_OWN_MODULES = ("services.memory", "services.controls", "services.destination", "services.agent")
 # Packages that a service imports: one found through an installed wheel, a source tree, or both.
 _PACKAGES = ("memqual", "services", "chaos")
 
@@ -77,12 +79,21 @@ def make_launch(
     return Launch(
         name=service.name,
         arguments=tuple(map(local, _arguments(process, installed))),
-        environment=_environment(process, environment, marks, installed),
+        environment={
+            **_environment(process, environment, marks, installed),
+            **_second_clock_file(process, clock_folder),
+        },
         folder=process.folder or work_folder,
         log=log,
         clock_folder=clock_folder,
         title=process.module or process.command[0],
     )
+
+
+def _second_clock_file(process: ProcessSpec, clock_folder: Path | None) -> Mapping[str, str]:
+    """Where libfaketime looks second (chaos.clock); a foreign memory keeps its own home."""
+    own = process.module is not None and process.module.startswith(_OWN_MODULES)
+    return {"HOME": str(clock_folder)} if own and clock_folder is not None else {}
 
 
 def _local(address: Address, ports: Mapping[Address, int]) -> str:

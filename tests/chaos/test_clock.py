@@ -1,6 +1,9 @@
 """A process's wall clock moves when told to, and nothing else of its time does."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaos.clock import (
+    FALLBACK_FILE,
     OFFSET_MAX_NS,
     TIMESTAMP_FILE,
     clock_environment,
@@ -93,6 +97,46 @@ def test_killed_process_leaves_shared_memory_that_can_be_removed(skewable: Proce
     assert remove_shared_memory(skewable.pid) == []
 
 
+# Four threads look at the clock through the C library, which lets them look at once.
+CROWD = """
+import ctypes, sys, threading
+class Moment(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long)]
+library, earliest, behind = ctypes.CDLL(None), int(sys.argv[1]), []
+def look():
+    moment = Moment()
+    for _ in range(20_000):
+        library.clock_gettime(0, ctypes.byref(moment))
+        if moment.seconds < earliest:
+            behind.append(moment.seconds)
+threads = [threading.Thread(target=look) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(behind))
+"""
+
+
+@needs_library
+def test_threads_that_look_at_once_all_see_the_set_time(tmp_path: Path) -> None:
+    write_offset_ns(tmp_path, 15_004 * SECOND_NS)
+    library = shared_object()
+    assert library is not None
+    environment = {
+        **os.environ,
+        **clock_environment(str(library), str(tmp_path / TIMESTAMP_FILE)),
+        "HOME": str(tmp_path),
+    }
+    earliest = str(int(time.time()) + 10_000)
+    done = subprocess.run(
+        [sys.executable, "-c", CROWD, earliest],
+        env=environment,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == b"0"
+
+
 @given(st.integers(-OFFSET_MAX_NS, OFFSET_MAX_NS))
 def test_offset_is_read_back_to_the_nanosecond(
     tmp_path_factory: pytest.TempPathFactory, offset_ns: int
@@ -105,15 +149,26 @@ def test_offset_is_read_back_to_the_nanosecond(
 @pytest.mark.parametrize(
     ("offset_ns", "text"),
     [
-        (0, "+0.000000000\n"),
-        (121_500_000_000, "+121.500000000\n"),
-        (-1, "-0.000000001\n"),
+        (0, "+000000000000.000000000\n"),
+        (121_500_000_000, "+000000000121.500000000\n"),
+        (-1, "-000000000000.000000001\n"),
     ],
 )
 def test_file_is_what_libfaketime_parses(tmp_path: Path, offset_ns: int, text: str) -> None:
     write_offset_ns(tmp_path, offset_ns)
     assert (tmp_path / TIMESTAMP_FILE).read_text() == text
-    assert [path.name for path in tmp_path.iterdir()] == [TIMESTAMP_FILE]
+    assert (tmp_path / FALLBACK_FILE).read_text() == text
+    assert {path.name for path in tmp_path.iterdir()} == {TIMESTAMP_FILE, FALLBACK_FILE}
+
+
+def test_the_second_file_stays_the_same_file_and_as_long(tmp_path: Path) -> None:
+    write_offset_ns(tmp_path, OFFSET_MAX_NS)
+    before = (tmp_path / FALLBACK_FILE).stat()
+    write_offset_ns(tmp_path, -1)
+    after = (tmp_path / FALLBACK_FILE).stat()
+    # It is mounted by itself: another file in its place would stay unseen.
+    assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
+    assert (tmp_path / FALLBACK_FILE).read_text() == (tmp_path / TIMESTAMP_FILE).read_text()
 
 
 def test_other_users_can_read_the_file(tmp_path: Path) -> None:
