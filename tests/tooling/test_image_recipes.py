@@ -17,7 +17,7 @@ OWN = {
     "agent": {"services/agent"},
     "control": {"services/memory", "services/controls"},
     "destination": {"services/destination"},
-    "interposer": {"chaos"},
+    "interposer": {"chaos/__init__.py", "chaos/interposer"},
     "memory": {"services/memory"},
     "observer": {"services/observer"},
 }
