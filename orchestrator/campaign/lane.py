@@ -1,12 +1,14 @@
 """One worker with one stack at a time (DESIGN §3: one set of networks a stack, not a cell).
 
 A lane loses a stack, never a finished trial: work that met an unusable stack is tried once more on
-a fresh one, then kept as ERROR of the infrastructure's kind, and the lane goes on.
+a fresh one, then kept as ERROR of the infrastructure's kind, and the lane goes on. Work of which
+some trials could not be evaluated and none failed is tried once more, too.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import grpc
@@ -22,6 +24,7 @@ from orchestrator.campaign.sink import Sink
 from orchestrator.campaign.stack_variants import VariantStacks
 from orchestrator.campaign.vitals import cause_of, silent_memory
 from orchestrator.errors import MemqualError, StackError
+from orchestrator.model import TrialRecord, Verdict
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.storage import lacking_storage
 from orchestrator.session import Session
@@ -34,6 +37,7 @@ from orchestrator.vendors import VendorConfig
 __all__ = ["Lane", "LaneSettings", "declaration"]
 
 _FAILURES_MAX = 3
+_SECOND_TRIES_IN_VAIN_MAX = 3
 # Of the reference memory, in compose.yaml.
 _OWN_PORT = 7000
 
@@ -84,6 +88,7 @@ class Lane:
         self._subject = ""
         self._stacks_made = 0
         self._failures_in_a_row = 0
+        self._in_vain: dict[str, int] = {}
 
     def adopt(self, stack: Stack, subject: str) -> None:
         """Take over a running stack, whose memory is the subject's and was not used yet."""
@@ -140,9 +145,9 @@ class Lane:
                 raise
 
     def _run_job(self, work: SubjectWork, job: Job) -> None:
-        """Run one job, once more on a fresh stack if the present one fails."""
+        """Run one job, once more on a fresh stack if the present one fails or shows nothing."""
         cause = ""
-        for _ in range(2):
+        for first in (True, False):
             try:
                 context = self._context or self._prepare(work)
                 trials = job.run(context)
@@ -156,9 +161,16 @@ class Lane:
                 self._log.warning("stack_unusable", job=job.name, cause=cause)
                 self._discard()
             else:
-                if not self._stopping.is_set():
-                    self._sink.trials(trials)
+                if self._stopping.is_set():
+                    return
                 self._failures_in_a_row = 0
+                if first and self._is_worth_a_second_try(work.subject, trials):
+                    self._log.warning("not_evaluated", job=job.name, cause=_first_cause(trials))
+                    self._discard()
+                    continue
+                if not first:
+                    self._note_second_try(work.subject, trials)
+                self._sink.trials(trials)
                 if self._progress.spoiled:
                     self._log.warning("stack_spoiled", job=job.name, cause=self._progress.spoiled)
                     self._discard()
@@ -171,6 +183,20 @@ class Lane:
                 f"The last cause: {cause}",
                 next_step="Run `memqual doctor`, mend what it names, then RESUME=<run id>.",
             )
+
+    def _is_worth_a_second_try(self, subject: str, trials: Sequence[TrialRecord]) -> bool:
+        """Whether some trials could not be evaluated and none failed.
+
+        A FAIL is never tried again (DESIGN §7). Where second tries of a subject came to nothing
+        several times, its memory is the reason and not a noisy machine.
+        """
+        verdicts = {trial.verdict for trial in trials}
+        noisy = Verdict.ERROR in verdicts and Verdict.FAIL not in verdicts
+        return noisy and self._in_vain.get(subject, 0) < _SECOND_TRIES_IN_VAIN_MAX
+
+    def _note_second_try(self, subject: str, trials: Sequence[TrialRecord]) -> None:
+        if any(trial.verdict is Verdict.ERROR for trial in trials):
+            self._in_vain[subject] = self._in_vain.get(subject, 0) + 1
 
     def _discard(self) -> None:
         try:
@@ -240,6 +266,11 @@ class Lane:
         self._stack = self._runtime.start(self._variants.spec(spec, work.variant))
         self._lease_seconds = work.lease_seconds
         self._variant = work.variant
+
+
+def _first_cause(trials: Sequence[TrialRecord]) -> str:
+    """Why the first trial that could not be evaluated was not."""
+    return next((trial.cause for trial in trials if trial.verdict is Verdict.ERROR), "")
 
 
 def _port(vendor: VendorConfig | None) -> int:

@@ -60,11 +60,13 @@ class FakeJob:
         name: Its name, and its trial's.
         on_run: What happens first in each run; raises or does nothing.
         runs: The contexts that it was run with.
+        verdicts: What its runs end with, the last one from then on.
     """
 
     name: str
     on_run: Callable[[FakeJob, StackContext], None] = lambda job, context: None
     runs: list[StackContext] = field(default_factory=list)
+    verdicts: tuple[Verdict, ...] = (Verdict.PASS,)
 
     @property
     def trial_ids(self) -> Sequence[str]:
@@ -73,7 +75,7 @@ class FakeJob:
     def run(self, context: StackContext) -> Sequence[TrialRecord]:
         self.runs.append(context)
         self.on_run(self, context)
-        return (trial(self.name),)
+        return (trial(self.name, self.verdicts[min(len(self.runs), len(self.verdicts)) - 1]),)
 
     def infrastructure_error(self, cause: str) -> Sequence[TrialRecord]:
         return (trial(self.name, Verdict.ERROR, error_kind="infrastructure", cause=cause),)

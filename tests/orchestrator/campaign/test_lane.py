@@ -13,6 +13,7 @@ from orchestrator.campaign import lane as lane_module
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.campaign.queue import WorkQueue
 from orchestrator.errors import EngineError, StackError
+from orchestrator.model import Verdict
 from orchestrator.runtimes.base import StackSpec
 from tests.orchestrator.campaign.fakes import (
     CONTROL,
@@ -180,6 +181,31 @@ def test_a_spoiled_stack_is_given_up_and_its_trials_are_kept(
     ]
     assert list(sink.verdicts) == [("vendor:1", "PASS"), ("vendor:2", "PASS")]
     assert jobs[1].runs[0].progress.spoiled == ""
+
+
+def test_what_could_not_be_evaluated_is_tried_once_more_on_a_fresh_stack(
+    runtime: FakeRuntime, sink: FakeSink
+) -> None:
+    job = FakeJob("vendor:1", verdicts=(Verdict.ERROR, Verdict.PASS))
+    make_lane(runtime, sink).run(WorkQueue([work(job)]))
+    assert list(sink.verdicts) == [("vendor:1", "PASS")]
+    assert job.runs[0].stack is not job.runs[1].stack
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.NOT_RUN, Verdict.UNSCORED])
+def test_nothing_else_is_tried_again(
+    runtime: FakeRuntime, sink: FakeSink, verdict: Verdict
+) -> None:
+    job = FakeJob("vendor:1", verdicts=(verdict, Verdict.PASS))
+    make_lane(runtime, sink).run(WorkQueue([work(job)]))
+    assert list(sink.verdicts) == [("vendor:1", verdict.value)]
+
+
+def test_second_tries_end_where_they_come_to_nothing(runtime: FakeRuntime, sink: FakeSink) -> None:
+    jobs = [FakeJob(f"vendor:{number}", verdicts=(Verdict.ERROR,)) for number in range(5)]
+    make_lane(runtime, sink).run(WorkQueue([work(*jobs)]))
+    assert [len(job.runs) for job in jobs] == [2, 2, 2, 1, 1]
+    assert {verdict for _, verdict in sink.verdicts} == {"ERROR"}
 
 
 def test_a_stack_that_does_not_close_costs_nothing_but_itself(
