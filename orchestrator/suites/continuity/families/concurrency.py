@@ -12,7 +12,7 @@ AGENTS = {
     "concurrency.agents_4": 4,
     "concurrency.agents_8": 8,
     "concurrency.agents_16": 16,
-    "concurrency.memory_killed": 8,
+    "concurrency.memory_killed": 4,
     "concurrency.holder_silent": 8,
 }
 """How many agents ask about each operation of a case."""
@@ -33,7 +33,7 @@ CASES = (
     ),
     FamilyCase(
         name="concurrency.memory_killed",
-        title="Eight agents work on the same operation while the memory dies and comes back.",
+        title="Four agents work on the same operation while the memory dies and comes back.",
         requirement_id="MQ-C-70",
         target=TargetSet.MEMORY,
         receipts=("restart:memory",),

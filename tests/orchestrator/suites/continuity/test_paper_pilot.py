@@ -173,6 +173,7 @@ def strays(asked: Asked) -> Reply:
     return said("Anything else?") if "tools" in asked.body else said("And #W9999999?")
 
 
+@pytest.mark.nightly
 def test_a_customer_that_strays_is_a_note_and_a_limit_is_an_end(tmp_path: Path) -> None:
     with pilot(tmp_path, strays) as (on, _):
         records = [one for one in on.play(CASE, operations=1) if one.cell.arm is Arm.MEMORY]

@@ -222,6 +222,7 @@ def test_a_call_that_is_not_the_sixth_is_an_error(played: Played) -> None:
     assert {one.verdict for one in records} == {Verdict.ERROR}
 
 
+@pytest.mark.nightly
 def test_a_memory_that_grants_again_fails_where_the_arms_without_one_call_again(
     tmp_path: Path,
 ) -> None:
@@ -237,6 +238,7 @@ def test_a_memory_that_grants_again_fails_where_the_arms_without_one_call_again(
         assert {"continuity.safety", "continuity.paper.interrupted"} <= violated([record])
 
 
+@pytest.mark.nightly
 def test_a_memory_that_dispatches_after_the_lease_fails_the_interrupted_exchange(
     tmp_path: Path,
 ) -> None:
@@ -269,6 +271,7 @@ def test_each_flaw_of_the_family_fails_its_check_and_no_other(tmp_path: Path) ->
         assert {one.verdict for one in others} == {Verdict.UNSCORED}
 
 
+@pytest.mark.nightly
 def test_the_end_of_a_short_lease_is_waited_for(tmp_path: Path) -> None:
     with ground(tmp_path, changes={"lease_seconds": 3}) as on:
         records = on.play(CONFIGURED, operations=1)

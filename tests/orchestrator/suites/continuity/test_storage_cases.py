@@ -122,7 +122,7 @@ def test_without_such_a_volume_a_case_is_not_run(tmp_path: Path) -> None:
     [
         ("ends_without_room", ("storage.full_volume",)),
         ("refuses_torn", ("storage.torn_write",)),
-        ("journal_in_place", NAMES),
+        pytest.param("journal_in_place", NAMES, marks=pytest.mark.nightly),
     ],
 )
 def test_a_good_memory_of_another_habit_passes(
