@@ -31,6 +31,9 @@ __all__ = [
     "Suspension",
 ]
 
+_LOOKS = 5
+"""Questions after SIGSTOP of which one must stay unanswered."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -199,7 +202,8 @@ class Suspension:
             service=target.name,
             pid=target.pid(),
             stopped_monotonic_ns=stopped_ns,
-            silent=not self.answers(),
+            # A signal takes a moment on a busy machine: what was asked before may be answered yet.
+            silent=any(not self.answers() for _ in range(_LOOKS)),
         )
         return _Suspended(target, self.answers, receipt)
 

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import cast
 
 import grpc
 import pytest
@@ -12,6 +13,7 @@ from chaos.faults import ClockJump, Kill, Suspension
 from chaos.holding import HeldByRule
 from chaos.plans import KillPlan
 from chaos.receipts import ClockReading, ClockReceipt, SuspendReceipt, TelemetryReceipt
+from chaos.targets import Target
 from chaos.telemetry_faults import ObserverDown, TelemetryAction, TelemetryFault
 from memqual.v1 import observer_pb2
 from tests.chaos.harness import EMIT, WAIT_SECONDS, Loop, Rig, health_status, rig_of, wait_for
@@ -156,3 +158,27 @@ def test_what_does_not_run_can_be_neither_killed_nor_suspended(rig: Rig, spawn: 
         kill.inject(ProcessTarget("memory", lambda: pytest.fail("is not started")))
     with pytest.raises(FaultNotPossible, match="does not run"):
         Suspension(lambda: True).inject(target)
+
+
+class Slow:
+    """A target that a signal reaches late."""
+
+    name = "agent"
+
+    def running(self) -> bool:
+        return True
+
+    def pid(self) -> int:
+        return 1
+
+    def stop(self) -> None:
+        """Nothing is seen of it here."""
+
+
+@pytest.mark.parametrize(("answered", "silent"), [(0, True), (3, True), (100, False)])
+def test_a_target_that_stops_a_moment_late_is_silent_and_one_that_goes_on_is_not(
+    answered: int, silent: bool
+) -> None:
+    left = iter([True] * answered)
+    active = Suspension(lambda: next(left, False)).inject(cast(Target, Slow()))
+    assert active.receipt.silent is silent  # type: ignore[attr-defined]  # the private class has it
