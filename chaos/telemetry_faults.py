@@ -8,6 +8,7 @@ The proof counts events in the interposer's trace: those of the messages that th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,8 @@ from memqual.v1 import observer_pb2
 __all__ = ["ObserverDown", "TelemetryFault", "count_events"]
 
 OBSERVER = "observer"
+_LOOKS = 25
+_LOOK_SECONDS = 0.2
 _LOOK_BACK_RECORDS = 2_000
 _SERVICE = observer_pb2.DESCRIPTOR.services_by_name["ObserverService"].full_name
 EMIT = f"/{_SERVICE}/Emit"
@@ -176,15 +179,16 @@ class _Down:
 
     def lift(self) -> FaultReceipt:
         client = self.fault.client
-        records = tuple(client.trace(self.first_sequence))
+        records, failed = self._look()
+        # Where nobody refuses a connection, an attempt fails only after its time.
+        for _ in range(_LOOKS):
+            if failed:
+                break
+            time.sleep(_LOOK_SECONDS)
+            records, failed = self._look()
         self.target.start()
         for name in (OBSERVER, f"{OBSERVER}-audit"):
             client.refresh(name, self.fault.healthy_seconds)
-        failed = {
-            record.call_id
-            for record in records
-            if record.kind is TraceKind.UPSTREAM_FAILED and record.method == EMIT
-        }
         return TelemetryReceipt(
             fault="observer_down",
             rule_id="",
@@ -192,6 +196,16 @@ class _Down:
             first_sequence=self.first_sequence,
             last_sequence=records[-1].sequence if records else self.first_sequence,
         )
+
+    def _look(self) -> tuple[tuple[TraceRecord, ...], set[int]]:
+        """The trace since the kill, and the calls of Emit that found nobody."""
+        records = tuple(self.fault.client.trace(self.first_sequence))
+        failed = {
+            record.call_id
+            for record in records
+            if record.kind is TraceKind.UPSTREAM_FAILED and record.method == EMIT
+        }
+        return records, failed
 
 
 def count_events(records: Iterable[TraceRecord], call_ids: set[int]) -> int:

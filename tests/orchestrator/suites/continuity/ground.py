@@ -80,7 +80,10 @@ class Ground:
             noisy = Verdict.ERROR in verdicts and Verdict.FAIL not in verdicts
             if noisy and not self.context.progress.spoiled:
                 again = batches_of(case, batch.cell.capability, operations, self.context.subject)
-                found = self._run(next(one for one in again if one.cell == batch.cell))
+                other = next(one for one in again if one.cell == batch.cell)
+                # A batch of its own: its canaries have other names.
+                name = f"{other.batch_id}x"
+                found = self._run(other.model_copy(update={"batch_id": name}))
             records += found
         return records
 
