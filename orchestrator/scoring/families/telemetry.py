@@ -29,8 +29,11 @@ from orchestrator.suites.continuity.families.telemetry import (
 __all__ = ["JUDGES"]
 
 _HOSTS = frozenset({"agent", "standby"})
-_HEARD_AT_ONCE = frozenset({"errors", "observer_down"})
-"""Troubles that an emitter hears of at once, so that its counter must show them."""
+_HEARD_AT_ONCE = frozenset({"errors"})
+"""Troubles that an emitter hears of at once, so that its counter must show them.
+
+Where a dead observer was a container, nobody refuses the connection: that takes its time.
+"""
 _UNDER_WAY = 1
 """Events that an emitter may have been sending when the trace began."""
 
