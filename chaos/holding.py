@@ -77,11 +77,11 @@ class HeldByBarrier:
     """Held by the agent host itself.
 
     Attributes:
-        stub: audit service of that host; its channel adds target and token to every call.
+        audit: audit service of that host; its channel adds target and token to every call.
         barrier: which barrier.
     """
 
-    stub: AgentAuditServiceStub
+    audit: AgentAuditServiceStub
     barrier: agent_pb2.Barrier.ValueType
 
     @property
@@ -92,7 +92,7 @@ class HeldByBarrier:
     def arm(self, workflow_ids: Sequence[str]) -> None:
         """Arms the barrier for these workflows."""
         request = agent_pb2.ArmBarrierRequest(barrier=self.barrier, workflow_ids=workflow_ids)
-        self.stub.ArmBarrier(request, timeout=CALL_SECONDS)
+        self.audit.ArmBarrier(request, timeout=CALL_SECONDS)
 
     def await_held(self, count: int, timeout_seconds: float) -> tuple[str, ...]:
         """See `Hold`."""
@@ -102,7 +102,7 @@ class HeldByBarrier:
             timeout_ms=round(timeout_seconds * MILLISECONDS_PER_SECOND),
         )
         try:
-            answer = self.stub.AwaitBarrier(request, timeout=timeout_seconds + MARGIN_SECONDS)
+            answer = self.audit.AwaitBarrier(request, timeout=timeout_seconds + MARGIN_SECONDS)
         except grpc.RpcError as error:
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise NotInTime("AwaitBarrier", error.code().name, error.details() or "") from error
@@ -115,5 +115,5 @@ class HeldByBarrier:
             raise ValueError("what stands at a barrier goes on or dies with its host")
         standing = self.await_held(0, 0.0)
         request = agent_pb2.ReleaseBarrierRequest(barrier=self.barrier)
-        self.stub.ReleaseBarrier(request, timeout=CALL_SECONDS)
+        self.audit.ReleaseBarrier(request, timeout=CALL_SECONDS)
         return len(standing)

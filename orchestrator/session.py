@@ -102,7 +102,7 @@ class Session:
         )
         self.observer_audit = observer_pb2_grpc.ObserverAuditServiceStub(self._to("observer-audit"))
         self.observer = observer_pb2_grpc.ObserverServiceStub(self._to("observer"))
-        self.memory = self._memory_stubs()
+        self.memory = self._memory_calls()
         self._hosts = [self._host("agent"), self._host("standby")]
 
     @property
@@ -130,7 +130,7 @@ class Session:
 
     def with_workflow(self, workflow_id: str, operation_id: str | None = None) -> MemoryStubs:
         """Stubs whose calls carry ids, so that rules and the trace can tell them apart."""
-        return self._memory_stubs(workflow_id, operation_id)
+        return self._memory_calls(workflow_id, operation_id)
 
     def destination_for(
         self, workflow_id: str, operation_id: str, attempt: int
@@ -163,7 +163,7 @@ class Session:
         )
         return grpc.intercept_channel(self._channel, _Targeting(metadata))
 
-    def _memory_stubs(
+    def _memory_calls(
         self, workflow_id: str | None = None, operation_id: str | None = None
     ) -> MemoryStubs:
         channel = self._to("memory", workflow_id, operation_id)

@@ -31,7 +31,7 @@ class _Handle:
     syncs: bool
 
 
-class Passthrough(mfusepy.Operations):  # type: ignore[misc]  # It comes without types.
+class Passthrough(mfusepy.Operations):
     """Answers the kernel from a volume.
 
     Args:

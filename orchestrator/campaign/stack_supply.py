@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,7 +14,10 @@ from chaos.errors import ChaosError
 from orchestrator.campaign.jobs import StackContext, StackProgress
 from orchestrator.campaign.lane import declaration
 from orchestrator.campaign.signals import StopSignals
+from orchestrator.campaign.sink import Sink
 from orchestrator.errors import MemqualError, StackError
+from orchestrator.evidence.records import BatchEvidence
+from orchestrator.model import TrialRecord
 from orchestrator.runtimes.base import Runtime, Stack, StackSpec
 from orchestrator.runtimes.plan import MEMORY_SERVICE
 from orchestrator.session import Session
@@ -24,8 +28,20 @@ __all__ = ["Stacks"]
 _log = structlog.get_logger(__name__)
 
 
-class _NoSink:
-    """Exploring keeps cases, not batches."""
+class _NoSink(Sink):
+    """Exploring keeps cases, not batches: what it is given is dropped."""
+
+    def __init__(self) -> None:
+        """Opens no folder."""
+
+    def batch(self, evidence: BatchEvidence, trace: Sequence[str], journal: Sequence[str]) -> None:
+        """Drops it."""
+
+    def raw_lines(self, name: str, lines: Sequence[str]) -> None:
+        """Drops them."""
+
+    def trials(self, trials: Sequence[TrialRecord]) -> None:
+        """Drops them."""
 
 
 class Stacks:
@@ -82,7 +98,7 @@ class Stacks:
             describe=declaration(session, self._stack),
             progress=StackProgress(),
             skew=self._stack.service(MEMORY_SERVICE).clock_folder is not None,
-            sink=_NoSink(),  # type: ignore[arg-type]  # no job is run, so nothing is kept through it
+            sink=_NoSink(),
         )
         return self._context
 

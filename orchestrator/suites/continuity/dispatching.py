@@ -37,9 +37,9 @@ def dispatch(
         arguments_json=wanted.arguments_json,
         idempotency_key=spec.idempotency_key,
     )
-    stub = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
+    destination = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
     try:
-        answer = stub.Invoke(request, timeout=CALL_SECONDS)
+        answer = destination.Invoke(request, timeout=CALL_SECONDS)
     except grpc.RpcError:
         return None
     if answer.HasField("tool_error"):
@@ -53,9 +53,9 @@ def ask_destination(session: Session, spec: continuity_pb2.OperationSpec, attemp
     request = destination_pb2.QueryEffectRequest(
         workflow_id=spec.workflow_id, operation_id=spec.operation_id, fence_attempt=attempt
     )
-    stub = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
+    destination = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
     try:
-        answer = stub.QueryEffect(request, timeout=CALL_SECONDS)
+        answer = destination.QueryEffect(request, timeout=CALL_SECONDS)
     except grpc.RpcError:
         return common_pb2.EFFECT_PRESENCE_UNKNOWN, None
     if answer.presence == common_pb2.EFFECT_PRESENCE_PRESENT:
