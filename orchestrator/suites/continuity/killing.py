@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 
 from chaos.receipts import RestartReceipt, TargetKill
+from orchestrator.runtimes.base import ServiceHandle
 from orchestrator.suites.continuity.stage import Stage
 
-__all__ = ["channels_of", "kill_and_restart"]
+__all__ = ["channels_of", "kill_and_restart", "kill_host"]
 
 _EXIT_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
@@ -41,13 +42,7 @@ def kill_and_restart(
     """
     stage.killing = service == "memory"
     target = stage.context.stack.service(service)
-    pid, started_ns = target.pid(), target.started_at_ns()
-    _mark(stage, service, "began")
-    target.kill()
-    killed_ns = time.monotonic_ns()
-    ended = target.wait_exit(_EXIT_SECONDS)
-    exited_ns = time.monotonic_ns()
-    _mark(stage, service, "exited")
+    death = _killed(stage, target)
     if while_down is not None:
         while_down()
     _mark(stage, service, "restarting")
@@ -58,17 +53,50 @@ def kill_and_restart(
     healthy_ms = round((time.monotonic() - began) * _MILLISECONDS_A_SECOND)
     _mark(stage, service, "healthy")
     stage.killing = False
-    kill = TargetKill(
-        service=service,
+    _keep(stage, death, target, healthy_ms)
+
+
+def kill_host(stage: Stage) -> None:
+    """Kill the active host at whatever it is; the standby goes on with its workflows.
+
+    The killed host is waited for: its next life is part of the receipt.
+
+    Raises:
+        StackError, ChaosError: It did not end, or is not healthy again.
+    """
+    stage.await_standby()
+    service = stage.context.session.active.service
+    target = stage.context.stack.service(service)
+    death = _killed(stage, target)
+    stage.take_over(service)
+    stage.await_standby()
+    _keep(
+        stage, death, target, round(stage.context.progress.standby_seconds * _MILLISECONDS_A_SECOND)
+    )
+
+
+def _killed(stage: Stage, target: ServiceHandle) -> TargetKill:
+    pid, started_ns = target.pid(), target.started_at_ns()
+    _mark(stage, target.name, "began")
+    target.kill()
+    killed_ns = time.monotonic_ns()
+    ended = target.wait_exit(_EXIT_SECONDS)
+    exited_ns = time.monotonic_ns()
+    _mark(stage, target.name, "exited")
+    return TargetKill(
+        service=target.name,
         pid=pid,
         started_before_ns=started_ns,
         kill_monotonic_ns=killed_ns,
         exit_code=ended.exit_code,
         oom_killed=ended.oom_killed,
         exit_monotonic_ns=exited_ns,
-        started_after_ns=target.started_at_ns(),
     )
-    stage.keep(RestartReceipt(target=kill, healthy_after_ms=healthy_ms))
+
+
+def _keep(stage: Stage, death: TargetKill, target: ServiceHandle, healthy_after_ms: int) -> None:
+    kill = death.model_copy(update={"started_after_ns": target.started_at_ns()})
+    stage.keep(RestartReceipt(target=kill, healthy_after_ms=healthy_after_ms))
 
 
 def _mark(stage: Stage, service: str, step: str) -> None:

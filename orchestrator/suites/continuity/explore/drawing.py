@@ -43,6 +43,7 @@ _WEIGHTS: Mapping[Act, int] = {
     Act.FAULT: 2,
     Act.RELEASE: 2,
     Act.JUMP: 6,
+    Act.TELEMETRY: 1,
     Act.HOSTS: 2,
     Act.KILL: 2,
     Act.KILL_AT_WORK: 1,
@@ -51,12 +52,13 @@ _WEIGHTS: Mapping[Act, int] = {
 _LOST = tuple(
     "/".join(parts)
     for parts in product(
-        ("Begin", "RecordReceipt", "RecordQuery", "Renew", "Invoke"),
+        ("Begin", "RecordReceipt", "RecordQuery", "Renew", "Invoke", "QueryEffect"),
         ("request", "response"),
-        ("fail", "drop", "hold", "delay"),
+        ("fail", "drop", "hold", "delay", "reorder"),
     )
 ) + tuple(
-    f"{method}/request/duplicate" for method in ("Begin", "RecordReceipt", "RecordQuery", "Invoke")
+    f"{method}/request/duplicate"
+    for method in ("Begin", "RecordReceipt", "RecordQuery", "Invoke", "QueryEffect")
 )
 
 _VARIANTS: Mapping[Act, tuple[str, ...]] = {
@@ -100,7 +102,12 @@ _VARIANTS: Mapping[Act, tuple[str, ...]] = {
         "back_second",
         "back_minutes",
         "back_day",
+        "agent:minutes",
+        "agent:back_day",
+        "destination:day",
+        "destination:back_minutes",
     ),
+    Act.TELEMETRY: ("drop", "delay", "duplicate", "reorder", "slow", "errors", ""),
     Act.KILL: ("memory", "memory", "agent", "agent", "destination", "observer"),
 }
 _PLAIN = 0.5
@@ -160,7 +167,7 @@ def draw(
     )
     left_out = set() if operators else {Act.RESOLVE}
     swarms = [_swarm(dice, left_out) for _ in chosen]
-    befalling = _swarm_of((Act.JUMP, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK), dice)
+    befalling = _swarm_of(tuple(act for act in _WEIGHTS if act.of_all), dice)
     if not clocks:
         befalling = [act for act in befalling if act is not Act.JUMP] or [Act.KILL]
     steps: list[Step] = []

@@ -14,7 +14,8 @@ __all__ = ["LaneFaults"]
 _DELAY_MS = 600
 _DONE_SECONDS = 2.0
 
-_SERVICES = {"Invoke": ("/memqual.v1.DestinationService/", "destination")}
+_DESTINATION = ("/memqual.v1.DestinationService/", "destination")
+_SERVICES = {"Invoke": _DESTINATION, "QueryEffect": _DESTINATION}
 _MEMORY = ("/memqual.v1.ContinuityService/", "memory")
 _PHASES = {
     "request": interposer_pb2.MESSAGE_PHASE_REQUEST,
@@ -25,9 +26,11 @@ _ACTIONS = {
     "drop": interposer_pb2.RULE_ACTION_DROP,
     "delay": interposer_pb2.RULE_ACTION_DELAY,
     "duplicate": interposer_pb2.RULE_ACTION_DUPLICATE,
+    "reorder": interposer_pb2.RULE_ACTION_REORDER,
     "fail": interposer_pb2.RULE_ACTION_FAIL,
 }
-_SILENCING = ("hold", "drop", "delay")
+_TIMED = ("delay", "reorder")
+_SILENCING = ("hold", "drop", "delay", "reorder")
 
 
 @dataclass
@@ -69,7 +72,7 @@ class LaneFaults:
             action=_ACTIONS[action],
             max_hits_per_workflow=1,
         )
-        if action == "delay":
+        if action in _TIMED:
             rule.delay_ms = _DELAY_MS
         if action == "fail":
             rule.fail_code = grpc.StatusCode.UNAVAILABLE.value[0]

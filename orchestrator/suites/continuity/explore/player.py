@@ -7,20 +7,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import groupby
 
-from orchestrator.suites.continuity.expiry import NS
+from orchestrator.suites.continuity.explore.befalling import Clocks, StackTelemetry
 from orchestrator.suites.continuity.explore.faults import LaneFaults
 from orchestrator.suites.continuity.explore.lane import Lane
 from orchestrator.suites.continuity.explore.operators import Operator
 from orchestrator.suites.continuity.explore.steps import Act, Schedule, Step
-from orchestrator.suites.continuity.killing import kill_and_restart
+from orchestrator.suites.continuity.killing import kill_and_restart, kill_host
 from orchestrator.suites.continuity.stage import Stage
 
 __all__ = ["play_schedule"]
-
-_MINUTES_NS = 300 * NS
-_DAY_NS = 86_400 * NS
-_ALMOST_NS = 2 * NS
-_EXIT_SECONDS = 10.0
 
 
 def play_schedule(stage: Stage, schedule: Schedule) -> None:
@@ -43,53 +38,30 @@ def play_schedule(stage: Stage, schedule: Schedule) -> None:
         )
         for member in members
     ]
-    clock = _Clock(stage)
+    clocks, telemetry = Clocks(stage), StackTelemetry(stage)
     try:
         with ThreadPoolExecutor(max(1, len(lanes))) as pool:
-            _Playing(stage, lanes, clock, pool).play(schedule.steps)
+            _Playing(stage, lanes, clocks, telemetry, pool).play(schedule.steps)
     finally:
         for lane in lanes:
             lane.faults.clear()
-    clock.put_right()
-
-
-class _Clock:
-    """The memory's clock, as far as it was set."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._set_ns = 0
-        self._most_ns = 0
-
-    def jump(self, variant: str) -> None:
-        """Set it once."""
-        lease_ns = self._stage.context.describe.limits.lease_seconds * NS
-        by_ns = {
-            "lease_end": lease_ns + NS,
-            "lease_almost": max(NS, lease_ns - _ALMOST_NS),
-            "minutes": _MINUTES_NS,
-            "day": _DAY_NS,
-            "back_second": -NS,
-            "back_minutes": -_MINUTES_NS,
-            "back_day": -_DAY_NS,
-        }[variant or "lease_end"]
-        self._stage.move_clock("memory", by_ns)
-        self._set_ns += by_ns
-        self._most_ns = max(self._most_ns, self._set_ns)
-
-    def put_right(self) -> None:
-        """Let it show no less than it ever showed, so that the next batch meets no old mark."""
-        if self._set_ns < self._most_ns:
-            self._stage.move_clock("memory", self._most_ns - self._set_ns + NS)
+        telemetry.lift()
+    clocks.put_right()
 
 
 class _Playing:
     def __init__(
-        self, stage: Stage, lanes: Sequence[Lane], clock: _Clock, pool: ThreadPoolExecutor
+        self,
+        stage: Stage,
+        lanes: Sequence[Lane],
+        clocks: Clocks,
+        telemetry: StackTelemetry,
+        pool: ThreadPoolExecutor,
     ) -> None:
         self._stage = stage
         self._lanes = lanes
-        self._clock = clock
+        self._clocks = clocks
+        self._telemetry = telemetry
         self._pool = pool
 
     def play(self, steps: Sequence[Step]) -> None:
@@ -130,7 +102,9 @@ class _Playing:
     def _befall(self, step: Step) -> None:
         match step.act:
             case Act.JUMP:
-                self._clock.jump(step.variant)
+                self._clocks.jump(step.variant)
+            case Act.TELEMETRY:
+                self._telemetry.befall(step.variant)
             case Act.HOSTS:
                 self._work()
             case Act.KILL if step.variant == "agent":
@@ -151,13 +125,7 @@ class _Playing:
         """The active host dies at whatever it is; the standby goes on with its workflows."""
         if not self._stage.rig.started:
             return
-        self._stage.await_standby()
-        service = self._stage.context.session.active.service
-        target = self._stage.context.stack.service(service)
-        self._stage.interposer.mark({"kind": "host_killed", "service": service})
-        target.kill()
-        target.wait_exit(_EXIT_SECONDS)
-        self._stage.take_over(service)
+        kill_host(self._stage)
 
     def _kill(self, service: str) -> None:
         kill_and_restart(self._stage, service)

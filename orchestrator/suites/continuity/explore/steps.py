@@ -43,7 +43,9 @@ class Act(StrEnum):
     """Let go what the lane's faults hold. Variant: `deliver` or `drop`."""
 
     JUMP = "jump"
-    """Set the memory's clock. Variant: how far."""
+    """Set a clock. Variant: how far, for another clock than the memory's after its service."""
+    TELEMETRY = "telemetry"
+    """What all telemetry meets from here on. Variant: a fault of telemetry; empty: nothing."""
     HOSTS = "hosts"
     """Let the host do every lane's workflow; when it does already, wake it."""
     KILL = "kill"
@@ -54,7 +56,7 @@ class Act(StrEnum):
     @property
     def of_all(self) -> bool:
         """Whether it befalls the whole stack."""
-        return self in (Act.JUMP, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK)
+        return self in (Act.JUMP, Act.TELEMETRY, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK)
 
 
 LEAVING_NO_TRACE = frozenset({Act.LIFE})
