@@ -1,0 +1,395 @@
+"""The ten checkpoints of ATANT, as pure functions of a story and of what the memory said.
+
+Fields and their reading: STORIES.md. A story says what is expected; the memory's traces, exports and answers say what it did. CP8, the
+answer, is scored twice: as published (every expected string is in it) and strictly (and nothing
+that must not be in it, within the limit of words, general knowledge declined). What a story does
+not expect yields no point, so it is in no denominator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from memqual.v1 import narrative_pb2
+
+__all__ = [
+    "CANDIDATES_COUNTED",
+    "Checkpoint",
+    "ExpectedAdaptation",
+    "ExpectedBatch",
+    "ExpectedQuestion",
+    "ExpectedStory",
+    "ExpectedTemporal",
+    "Point",
+    "answer_points",
+    "holds_raw_turn",
+    "predicted_point",
+    "reading_points",
+    "storage_points",
+    "words_allowed",
+    "writing_points",
+]
+
+# CP6: the right fact must be among so many first candidates (STORIES.md).
+CANDIDATES_COUNTED = 10
+_WORDS_MAX = 25
+_WORDS_MAX_OF_A_WHOLE = 150
+_WHOLES = frozenset({"situation", "change"})
+_DECLINED = "general_knowledge"
+_NEUTRAL = "neutral"
+_DATE_LENGTH = len("2026-03-14")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
+_WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[.!?…。\uff01\uff1f]+[\"')\]]*(?=\s|$)")
+
+
+class Checkpoint(StrEnum):
+    """What is asked at each stage of a memory's way from a turn to an answer."""
+
+    CLASSIFICATION = "cp1"
+    STORAGE = "cp2"
+    PREDICTION = "cp3"
+    TAGGING = "cp4"
+    QUERY = "cp5"
+    MATCHING = "cp6"
+    CONVERGENCE = "cp7"
+    PUBLISHED = "cp8_published"
+    STRICT = "cp8_strict"
+    TEMPORAL = "cp9"
+    ADAPTATION = "cp10"
+
+
+class ExpectedTemporal(Protocol):
+    """A time that a turn names."""
+
+    @property
+    def text(self) -> str:
+        """The words of the turn."""
+
+    @property
+    def resolves_to(self) -> str:
+        """YYYY-MM-DD or YYYY-MM-DDTHH:MM."""
+
+    @property
+    def status(self) -> str:
+        """past, active or upcoming, seen from the turn."""
+
+
+class ExpectedAdaptation(Protocol):
+    """The feeling of a turn."""
+
+    @property
+    def emotion_detected(self) -> str:
+        """Its name, of the closed list."""
+
+    @property
+    def warmth_direction(self) -> str:
+        """increase, decrease or neutral."""
+
+
+class ExpectedBatch(Protocol):
+    """One turn with what is expected of it; what is None or empty is not scored."""
+
+    @property
+    def user_input(self) -> str:
+        """What the person said."""
+
+    @property
+    def expected_type(self) -> str | None:
+        """CP1."""
+
+    @property
+    def expected_stores(self) -> Sequence[str]:
+        """CP2."""
+
+    @property
+    def expected_tags(self) -> Mapping[str, str]:
+        """CP4."""
+
+    @property
+    def expected_temporal(self) -> Sequence[ExpectedTemporal]:
+        """CP9."""
+
+    @property
+    def expected_adaptation(self) -> ExpectedAdaptation | None:
+        """CP10."""
+
+
+class ExpectedQuestion(Protocol):
+    """One question with what is expected of its answer."""
+
+    @property
+    def expected_type(self) -> str | None:
+        """CP5; limits of words depend on it."""
+
+    @property
+    def expected_contains(self) -> Sequence[str]:
+        """CP8: all of these."""
+
+    @property
+    def must_not_contain(self) -> Sequence[str]:
+        """CP8 strict: none of these."""
+
+    @property
+    def min_facts(self) -> int | None:
+        """CP7."""
+
+
+class ExpectedStory(Protocol):
+    """What a person told, with what is expected of it."""
+
+    @property
+    def batches(self) -> Sequence[ExpectedBatch]:
+        """Its turns, in order."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One thing that was expected, and whether it was so.
+
+    Attributes:
+        checkpoint: Which checkpoint it counts for.
+        held: Whether it was as expected.
+        seen: What was seen in its place, for a person; empty where it held.
+    """
+
+    checkpoint: Checkpoint
+    held: bool
+    seen: str = ""
+
+
+def writing_points(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> tuple[Point, ...]:
+    """CP1, CP4, CP9 and CP10 of one turn."""
+    return (
+        *_classification(batch, trace),
+        *_tags(batch, trace),
+        *_times(batch, trace),
+        *_adaptation(batch, trace),
+    )
+
+
+def storage_points(batch: ExpectedBatch, stored: Sequence[str]) -> tuple[Point, ...]:
+    """CP2 of one turn: every expected string is held by some stored item.
+
+    Args:
+        batch: The turn.
+        stored: The texts of all exported items that are no raw turns.
+    """
+    if not batch.expected_stores:
+        return ()
+    missing = [text for text in batch.expected_stores if not _any_holds(stored, text)]
+    return (Point(Checkpoint.STORAGE, not missing, _listed(missing)),)
+
+
+def holds_raw_turn(item: str, turns: Iterable[str]) -> bool:
+    """Whether an item holds the complete text of a turn of more than one sentence.
+
+    A turn of one sentence may well be one fact, so it does not count.
+    """
+    seen = _flat(item)
+    return any(_is_long(turn) and _flat(turn) in seen for turn in turns)
+
+
+def predicted_point(fact_id: str, found: Iterable[Collection[str]]) -> Point:
+    """CP3 of one fact: one of its predicted queries finds it.
+
+    Args:
+        fact_id: The fact.
+        found: For each of its predicted queries that was asked, the candidates of the answer.
+    """
+    asked = list(found)
+    held = any(fact_id in candidates for candidates in asked)
+    return Point(Checkpoint.PREDICTION, held, "" if held else f"{len(asked)} predicted queries")
+
+
+def reading_points(
+    story: ExpectedStory,
+    question: ExpectedQuestion,
+    trace: narrative_pb2.ReadTrace,
+    facts: Mapping[str, str],
+) -> tuple[Point, ...]:
+    """CP5, CP6 and CP7 of one question.
+
+    Args:
+        story: The story that it belongs to.
+        question: What is expected.
+        trace: The memory's own account of how it found the answer.
+        facts: The text of every fact that the memory said it stored, by id.
+    """
+    return (
+        *_query_class(question, trace),
+        *_matching(story, question, trace, facts),
+        *_convergence(question, trace, facts),
+    )
+
+
+def answer_points(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> tuple[Point, Point]:
+    """CP8 of one question, as published and strict."""
+    missing = [text for text in question.expected_contains if not _holds(answer.text, text)]
+    published = Point(
+        Checkpoint.PUBLISHED, not missing, "" if not missing else f"lacks {_listed(missing)}"
+    )
+    wrongs = [published.seen, *_strict_wrongs(question, answer)]
+    told = "; ".join(wrong for wrong in wrongs if wrong)
+    return published, Point(Checkpoint.STRICT, not told, told)
+
+
+def words_allowed(expected_type: str | None) -> int:
+    """How many words a strict answer may have: 25, or 150 for a situation or a change."""
+    return _WORDS_MAX_OF_A_WHOLE if expected_type in _WHOLES else _WORDS_MAX
+
+
+def _strict_wrongs(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> Iterator[str]:
+    forbidden = [text for text in question.must_not_contain if _holds(answer.text, text)]
+    if forbidden:
+        yield f"holds {_listed(forbidden)}"
+    words, most = len(answer.text.split()), words_allowed(question.expected_type)
+    if words > most:
+        yield f"{words} words of at most {most}"
+    if question.expected_type == _DECLINED and not answer.declined:
+        yield "not declined"
+
+
+def _classification(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
+    if batch.expected_type is not None:
+        seen = _enum_word(narrative_pb2.TurnClass.Name(trace.classification), "TURN_CLASS_")
+        yield _equal(Checkpoint.CLASSIFICATION, batch.expected_type, seen)
+
+
+def _tags(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
+    """CP4: the tag that shares most with an expected text decides, and must be of one type."""
+    for text, expected in batch.expected_tags.items():
+        shared = [(_shared(tag.text, text), tag.type) for tag in trace.tags]
+        most = max((length for length, _ in shared), default=0)
+        seen = {type_ for length, type_ in shared if most and length == most}
+        held = seen == {str(expected)}
+        told = f"{text!r} is {expected}, seen as {_listed(sorted(seen)) or 'nothing'}"
+        yield Point(Checkpoint.TAGGING, held, "" if held else told)
+
+
+def _times(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
+    for expected in batch.expected_temporal:
+        about = [time for time in trace.temporal if _shared(time.text, expected.text)]
+        held = any(_is_time(expected, time) for time in about)
+        seen = [f"{time.text!r} {time.resolves_to} {_status(time)}" for time in about]
+        wanted = f"{expected.text!r} is {expected.resolves_to} {expected.status}"
+        told = "" if held else f"{wanted}, seen {_listed(seen) or 'nothing'}"
+        yield Point(Checkpoint.TEMPORAL, held, told)
+
+
+def _is_time(expected: ExpectedTemporal, seen: narrative_pb2.TemporalReference) -> bool:
+    """Whether a time is the expected one; a minute more than was expected does no harm."""
+    same = seen.resolves_to == expected.resolves_to or (
+        len(expected.resolves_to) == _DATE_LENGTH
+        and seen.resolves_to[:_DATE_LENGTH] == expected.resolves_to
+    )
+    return same and _status(seen) == expected.status
+
+
+def _status(time: narrative_pb2.TemporalReference) -> str:
+    return _enum_word(narrative_pb2.TemporalStatus.Name(time.status), "TEMPORAL_STATUS_")
+
+
+def _adaptation(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
+    expected = batch.expected_adaptation
+    if expected is None:
+        return
+    name = narrative_pb2.WarmthDirection.Name(trace.emotion.warmth_direction)
+    warmth = _enum_word(name, "WARMTH_DIRECTION_")
+    if not trace.HasField("emotion"):
+        warmth = _NEUTRAL
+    seen = f"{trace.emotion.name or _NEUTRAL} {warmth}"
+    wanted = f"{expected.emotion_detected} {expected.warmth_direction}"
+    yield _equal(Checkpoint.ADAPTATION, wanted, seen)
+
+
+def _query_class(question: ExpectedQuestion, trace: narrative_pb2.ReadTrace) -> Iterator[Point]:
+    if question.expected_type is not None:
+        seen = _enum_word(narrative_pb2.QueryClass.Name(trace.query_class), "QUERY_CLASS_")
+        yield _equal(Checkpoint.QUERY, question.expected_type, seen)
+
+
+def _matching(
+    story: ExpectedStory,
+    question: ExpectedQuestion,
+    trace: narrative_pb2.ReadTrace,
+    facts: Mapping[str, str],
+) -> Iterator[Point]:
+    """CP6: the first candidates hold every expected string; of a date its words are enough."""
+    if not question.expected_contains:
+        return
+    first = [facts.get(fact_id, "") for fact_id in trace.candidate_fact_ids[:CANDIDATES_COUNTED]]
+    missing = [
+        text
+        for text in question.expected_contains
+        if not any(_any_holds(first, form) for form in _forms(story, text))
+    ]
+    yield Point(Checkpoint.MATCHING, not missing, _listed(missing))
+
+
+def _forms(story: ExpectedStory, text: str) -> Iterator[str]:
+    """An expected string, and of a date the words of the turns that meant it."""
+    yield text
+    if _ISO.fullmatch(text):
+        for batch in story.batches:
+            for time in batch.expected_temporal:
+                if time.resolves_to[: len(text)] == text:
+                    yield time.text
+
+
+def _convergence(
+    question: ExpectedQuestion, trace: narrative_pb2.ReadTrace, facts: Mapping[str, str]
+) -> Iterator[Point]:
+    """CP7: facts that the memory never said it stored count for nothing, nor do repeats."""
+    if question.min_facts is None:
+        return
+    joined = {_flat(facts[it]) for it in trace.converged_fact_ids if it in facts}
+    held = len(joined) >= question.min_facts
+    told = "" if held else f"{len(joined)} facts of at least {question.min_facts}"
+    yield Point(Checkpoint.CONVERGENCE, held, told)
+
+
+def _equal(checkpoint: Checkpoint, expected: str, seen: str) -> Point:
+    held = str(expected) == seen
+    return Point(checkpoint, held, "" if held else f"{expected} seen as {seen}")
+
+
+def _enum_word(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix).lower()
+
+
+def _is_long(turn: str) -> bool:
+    return len([part for part in _SENTENCE_END.split(turn) if part.strip()]) > 1
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _holds(text: str, part: str) -> bool:
+    return _flat(part) in _flat(text)
+
+
+def _any_holds(texts: Iterable[str], part: str) -> bool:
+    return any(_holds(text, part) for text in texts)
+
+
+def _shared(first: str, second: str) -> int:
+    """How much of a turn two spans share, 0 unless one holds the other: where one ends is free."""
+    one, other = _words(first), _words(second)
+    short, long = sorted((one, other), key=len)
+    return len(short) if short.strip() and short in long else 0
+
+
+def _words(text: str) -> str:
+    """The words alone, each between blanks; signs where there are no words."""
+    found = _WORD.findall(text.casefold()) or text.split()
+    return f" {' '.join(found)} "
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(repr(text) if " " in text or not text else text for text in texts)
