@@ -37,6 +37,7 @@ LOCKS = (
     Lock("pip.lock", "requirements/pip.in", universal=True),
     Lock("python-base.lock", "requirements/python-base.in"),
     Lock("agent.lock", "requirements/agent.in"),
+    Lock("memory.lock", "requirements/memory.in"),
     # The vendor caps cryptography below the version that the testbed itself uses.
     Lock("vendors/atmem.lock", "requirements/vendors/atmem.in", follows_dev=False),
     Lock("vendors/atmem-2.3.6.lock", "requirements/vendors/atmem-2.3.6.in", follows_dev=False),
