@@ -1,6 +1,7 @@
 """The ten checkpoints of ATANT, as pure functions of a story and of what the memory said.
 
-Fields and their reading: STORIES.md. A story says what is expected; the memory's traces, exports and answers say what it did. CP8, the
+Fields and their reading: STORIES.md. A story says what is expected; the memory's traces, exports
+and answers say what it did. CP8, the
 answer, is scored twice: as published (every expected string is in it) and strictly (and nothing
 that must not be in it, within the limit of words, general knowledge declined). What a story does
 not expect yields no point, so it is in no denominator.

@@ -188,6 +188,30 @@ SURFACE_AUDIT: Surface.ValueType  # 4
 SURFACE_MEDIA: Surface.ValueType  # 5
 Global___Surface: _TypeAlias = Surface  # noqa: Y015
 
+class _ExportKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExportKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExportKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXPORT_KIND_UNSPECIFIED: _ExportKind.ValueType  # 0
+    """No item of the narrative path, or the memory does not say."""
+    EXPORT_KIND_RAW_TURN: _ExportKind.ValueType  # 1
+    """A turn as it was said."""
+    EXPORT_KIND_FACT: _ExportKind.ValueType  # 2
+    """What the memory took from a turn."""
+
+class ExportKind(_ExportKind, metaclass=_ExportKindEnumTypeWrapper):
+    """What an exported item of the narrative path is. CP2 reads everything but raw turns."""
+
+EXPORT_KIND_UNSPECIFIED: ExportKind.ValueType  # 0
+"""No item of the narrative path, or the memory does not say."""
+EXPORT_KIND_RAW_TURN: ExportKind.ValueType  # 1
+"""A turn as it was said."""
+EXPORT_KIND_FACT: ExportKind.ValueType  # 2
+"""What the memory took from a turn."""
+Global___ExportKind: _TypeAlias = ExportKind  # noqa: Y015
+
 @_typing.final
 class CapabilityDeclaration(_message.Message):
     """One declared capability."""
@@ -443,19 +467,23 @@ class ExportResponse(_message.Message):
 
     ITEM_ID_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     item_id: _builtins.str
     """Id of the item within its surface, at most 128 bytes."""
     content: _builtins.bytes
     """Raw content as stored, at most 1 MiB a message; a longer item comes in several messages with one id."""
+    kind: Global___ExportKind.ValueType
+    """Of what a narrative memory keeps; the same in all messages of an item."""
     def __init__(
         self,
         *,
         item_id: _builtins.str = ...,
         content: _builtins.bytes = ...,
+        kind: Global___ExportKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "item_id", b"item_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "item_id", b"item_id", "kind", b"kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
