@@ -8,27 +8,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import structlog
 from hypothesis.configuration import set_hypothesis_home_dir
 from pydantic import ValidationError
 
 from chaos.client import InterposerClient
-from orchestrator.campaign.console import progress_for
-from orchestrator.campaign.housekeeping import collect_quietly, sweep
-from orchestrator.campaign.images import images_for
+from orchestrator.campaign.hunting import (
+    FOUND,
+    NOTHING,
+    TELL_SECONDS,
+    Hunt,
+    HuntOptions,
+    hunting,
+    revision,
+)
 from orchestrator.campaign.lane import declaration
-from orchestrator.campaign.logs import log_to
-from orchestrator.campaign.options import DEFAULT_SEED, new_run_id
 from orchestrator.campaign.signals import StopSignals
-from orchestrator.campaign.sink import Progress
-from orchestrator.errors import MemqualError, RunDirectoryError, StackError, UsageError
-from orchestrator.evidence.manifest import commit_of
+from orchestrator.errors import MemqualError, StackError, UsageError
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.model import Frozen
 from orchestrator.report.text import visible
-from orchestrator.runtimes.base import Stack, StackSpec
+from orchestrator.runtimes.base import Stack
 from orchestrator.runtimes.plan import MEMORY_SERVICE
-from orchestrator.runtimes.select import select_runtime
 from orchestrator.session import CALL_SECONDS, Session
 from orchestrator.suites.integrity.declared import Declared
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -38,45 +38,23 @@ from orchestrator.suites.integrity.search.moves import Case
 from orchestrator.suites.integrity.search.replaying import replay
 from orchestrator.suites.integrity.search.signing import Signers
 from orchestrator.suites.integrity.trial import LONG_CALL_SECONDS
-from orchestrator.vendors import VendorConfig, load_vendor, vendor_for_image
 from services.common.platform import atomic_write_bytes
 
 __all__ = ["SearchOptions", "run_search"]
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
-_NOTHING, _FOUND = 0, 1
-_TELL_SECONDS = 10.0
 _RESTART_SECONDS = 30.0
 
-_log = structlog.get_logger(__name__)
 
-
-class SearchOptions(Frozen):
+class SearchOptions(HuntOptions):
     """The options of `memqual search`.
 
     Attributes:
-        vendor: Path of a vendor.yaml; None searches the reference memory.
-        memory_image: `name:tag` of a vendor's image, in place of a vendor.yaml.
-        runtime: `docker`, `process`, or `auto` (docker when an engine answers).
-        runs_folder: Where the search's folder is made.
-        base_image: Base of the images, in place of Debian packages.
-        seed: Root of everything that is drawn.
         sequences: End after so many sequences.
-        minutes: End after so many minutes.
         restarts: Whether the memory is killed and started again now and then.
-        replay: A case to be played once, in place of a search.
     """
 
-    vendor: Path | None = None
-    memory_image: str | None = None
-    runtime: str = "auto"
-    runs_folder: Path = Path("runs")
-    base_image: str | None = None
-    seed: int = DEFAULT_SEED
     sequences: int = 2_000
-    minutes: float = 10.0
     restarts: bool = False
-    replay: Path | None = None
 
 
 class _Summary(Frozen):
@@ -107,29 +85,8 @@ def run_search(options: SearchOptions) -> int:
         MemqualError: It could not be run.
     """
     case = None if options.replay is None else _read_case(options.replay)
-    run_id = f"search-{new_run_id()}"
-    root = options.runs_folder / run_id
-    try:
-        (root / "logs").mkdir(parents=True)
-        (root / "cases").mkdir()
-    except OSError as error:
-        raise RunDirectoryError(
-            f"The search's folder {root} cannot be made: {error}.",
-            next_step="Free space there or mend its permissions, or name another: --runs FOLDER.",
-        ) from error
-    log_to(root / "logs" / "orchestrator.jsonl", run_id=run_id)
-    progress = progress_for(lines=True)
-    with StopSignals() as signals, _no_storage():
-        try:
-            with _memory(options, root, signals, progress) as memory:
-                if case is not None:
-                    return _play(memory, case)
-                return _search(memory, root, signals, progress)
-        except MemqualError as error:
-            _log.error("search_ended", cause=error.diagnosis)
-            raise
-        finally:
-            progress.close()
+    with _no_storage(), hunting(options, "search") as hunt, _memory(options, hunt) as memory:
+        return _play(memory, case) if case is not None else _search(memory, hunt)
 
 
 @contextmanager
@@ -156,8 +113,7 @@ class _Memory:
         self.session = Session(stack.control_address, stack.control_token, run_id)
         self.describe = declaration(self.session, stack)
         self.name = visible(f"{self.describe.name} {self.describe.version}")
-        commit = commit_of(_ROOT)
-        self.revision = commit.revision + ("" if commit.clean else "+changed")
+        self.revision = revision()
         self.subject = Subject(
             stub=self.session.memory.memory,
             declared=Declared.of(self.describe),
@@ -206,53 +162,28 @@ class _Memory:
 
 
 @contextmanager
-def _memory(
-    options: SearchOptions, root: Path, signals: StopSignals, progress: Progress
-) -> Iterator[_Memory]:
-    """One stack with the memory in it; whatever comes, nothing of it is left afterwards."""
-    vendor = _vendor_of(options)
-    selection = select_runtime(None if options.runtime == "auto" else options.runtime)
-    runtime = selection.runtime
-    progress.note(f"Search {root.name}: {selection.reason}.")
-    collect_quietly(progress)
-    images = images_for(runtime, vendor, base_image=options.base_image, progress=progress)
-    reviewer = Reviewer.generate()
-    keys = root / "reviewer-keys.json"
-    keys.write_text(reviewer.public_keys_json(), encoding="utf-8")
-    spec = StackSpec(
-        run_id=root.name,
-        stack_id="s0",
-        folder=root / "logs",
-        images=images,
-        vendor=vendor,
-        reviewer_keys=keys,
-    )
-    signals.on_stop(lambda: None)
+def _memory(options: SearchOptions, hunt: Hunt) -> Iterator[_Memory]:
+    """One stack with the memory in it, ended afterwards."""
+    stack = hunt.runtime.start(hunt.spec)
     try:
-        stack = runtime.start(spec)
+        memory = _Memory(options, hunt.root.name, hunt.runtime.name, stack, hunt.reviewer)
         try:
-            memory = _Memory(options, root.name, runtime.name, stack, reviewer)
-            try:
-                memory.require_service()
-                yield memory
-            finally:
-                memory.session.close()
+            memory.require_service()
+            yield memory
         finally:
-            with suppress(MemqualError):
-                stack.close()
+            memory.session.close()
     finally:
-        left = sweep(runtime, root.name)
-        if left:
-            progress.note(f"Left behind: {left[0]}. Next step: mend that, then `memqual gc`.")
+        with suppress(MemqualError):
+            stack.close()
 
 
-def _search(memory: _Memory, root: Path, signals: StopSignals, progress: Progress) -> int:
-    options = memory.options
+def _search(memory: _Memory, hunt: Hunt) -> int:
+    options, root, signals, progress = memory.options, hunt.root, hunt.signals, hunt.progress
     progress.note(f"Searching {memory.name} with seed {options.seed}.")
     said_at = [time.monotonic()]
 
     def tell(sequences: int, cases: int) -> None:
-        if time.monotonic() - said_at[0] >= _TELL_SECONDS:
+        if time.monotonic() - said_at[0] >= TELL_SECONDS:
             said_at[0] = time.monotonic()
             calls = memory.subject.calls
             progress.note(f"{sequences} sequences, {calls} calls, {cases} found.")
@@ -273,7 +204,7 @@ def _search(memory: _Memory, root: Path, signals: StopSignals, progress: Progres
     )
     if signals.stopping.is_set() and not names:
         raise StackError("The search was stopped before its bounds.", next_step="Start it again.")
-    return _FOUND if names else _NOTHING
+    return FOUND if names else NOTHING
 
 
 def _play(memory: _Memory, case: Case) -> int:
@@ -288,7 +219,7 @@ def _play(memory: _Memory, case: Case) -> int:
         print("The same rule is broken again.")
     if played.divergence:
         print(f"First divergence: {visible(played.divergence)}")
-    return _FOUND if played.violation is not None else _NOTHING
+    return FOUND if played.violation is not None else NOTHING
 
 
 def _told(case: Case, path: Path) -> str:
@@ -320,12 +251,6 @@ def _write_summary(
         cases=names,
     )
     atomic_write_bytes(root / "search.json", json_bytes(summary))
-
-
-def _vendor_of(options: SearchOptions) -> VendorConfig | None:
-    if options.memory_image:
-        return vendor_for_image(options.memory_image)
-    return load_vendor(options.vendor) if options.vendor else None
 
 
 def _read_case(path: Path) -> Case:

@@ -111,7 +111,7 @@ _VARIANTS: Mapping[Act, tuple[str, ...]] = {
     Act.KILL: ("memory", "memory", "agent", "agent", "destination", "observer"),
 }
 _PLAIN = 0.5
-"""How often the first variant is taken without a look at the others."""
+"""How often nothing about a step is wrong, without a look at the ways in which it can be."""
 
 
 @dataclass
@@ -210,7 +210,8 @@ def _drawn(
 
 def _step(dice: Dice, lane: int, act: Act) -> Step:
     variants = _VARIANTS.get(act, ("",))
-    variant = variants[0] if dice.chance(_PLAIN) else dice.one(variants)
+    plain = variants[0] == "" and dice.chance(_PLAIN)
+    variant = "" if plain else dice.one(variants)
     if act.of_all:
         return Step(act=act, variant=variant)
     amount = 0 if dice.chance(0.7) else dice.below(_BACK_MAX)

@@ -18,8 +18,6 @@ from services.memory.answers import (
     BeginStep,
     Confirm,
     Execute,
-    Presence,
-    QueryCall,
     ReceiptCall,
     RecordStep,
     Refused,
@@ -94,20 +92,6 @@ class TakesOtherCapability(DecisionRules):
         return super().begin(operation, clock, call)
 
 
-class RenewsEnded(DecisionRules):
-    """A lease that has ended is renewed."""
-
-    def renew(
-        self, operation: Operation, clock: LeaseClock, call: RenewCall
-    ) -> RenewStep | Refused:
-        latest = operation.latest
-        if latest is None or self.lease_is_live(latest, clock):
-            return super().renew(operation, clock, call)
-        # As if it were just before the end.
-        early = dataclasses.replace(clock, now_ns=latest.lease_ends_at_ns - 1, mark_ns=0)
-        return super().renew(operation, early, call)
-
-
 class RenewsForAll(DecisionRules):
     """Whoever knows the attempt renews it."""
 
@@ -173,26 +157,6 @@ class UncertainLicenses(DecisionRules):
         return step
 
 
-class AnyToken(RecordingRules):
-    """The attempt's number is enough."""
-
-    def receipt(self, operation: Operation, call: ReceiptCall) -> RecordStep | Refused:
-        record = operation.granted(call.attempt)
-        if record is not None:
-            call = dataclasses.replace(call, lease_token=record.lease_token)
-        return super().receipt(operation, call)
-
-
-class AnyLife(RecordingRules):
-    """Whoever brings the token."""
-
-    def receipt(self, operation: Operation, call: ReceiptCall) -> RecordStep | Refused:
-        record = operation.granted(call.attempt)
-        if record is not None:
-            call = dataclasses.replace(call, incarnation_id=record.incarnation_id)
-        return super().receipt(operation, call)
-
-
 class SupersededCompletes(RecordingRules):
     """Any granted attempt completes."""
 
@@ -202,34 +166,6 @@ class SupersededCompletes(RecordingRules):
         if operation.receipt is None:
             return self.complete(operation, receipt)
         return super().keep_evidence(operation, record, receipt)
-
-
-class LastReceiptWins(RecordingRules):
-    """What completed an operation can be replaced."""
-
-    def complete(self, operation: Operation, receipt: Receipt) -> RecordStep | Refused:
-        return super().complete(dataclasses.replace(operation, receipt=None), receipt)
-
-
-class AnyTicket(RecordingRules):
-    """Whatever ticket comes with an answer."""
-
-    def query(self, operation: Operation, call: QueryCall) -> RecordStep | Refused:
-        record = operation.granted(call.attempt)
-        if record is not None and record.questions:
-            call = dataclasses.replace(call, query_ticket=record.questions[-1].ticket)
-        return super().query(operation, call)
-
-
-class TakesOldAbsences(RecordingRules):
-    """An absence of any attempt licenses a retry of the latest: its ticket is good for ever."""
-
-    def query(self, operation: Operation, call: QueryCall) -> RecordStep | Refused:
-        record, latest = operation.granted(call.attempt), operation.latest
-        late = record is not None and latest is not None and record is not latest
-        if late and call.presence is Presence.ABSENT_FINAL and operation.receipt is None:
-            return self.absent(operation, cast(AttemptRecord, latest), call)
-        return super().query(operation, call)
 
 
 class OtherOperationsReceipts(RecordingRules):
@@ -245,7 +181,6 @@ DECISIONS: Mapping[str, type[DecisionRules]] = {
     "forgets_begin_ids": ForgetsBeginIds,
     "takes_other_arguments": TakesOtherArguments,
     "takes_other_capability": TakesOtherCapability,
-    "renews_ended": RenewsEnded,
     "renews_for_all": RenewsForAll,
     "follows_the_clock_back": FollowsTheClockBack,
     "confirm_hides_receipts": ConfirmHidesReceipts,
@@ -253,12 +188,7 @@ DECISIONS: Mapping[str, type[DecisionRules]] = {
     "uncertain_licenses": UncertainLicenses,
 }
 RECORDINGS: Mapping[str, type[RecordingRules]] = {
-    "any_token": AnyToken,
-    "any_life": AnyLife,
     "superseded_completes": SupersededCompletes,
-    "last_receipt_wins": LastReceiptWins,
-    "any_ticket": AnyTicket,
-    "takes_old_absences": TakesOldAbsences,
     "other_operations_receipts": OtherOperationsReceipts,
 }
 

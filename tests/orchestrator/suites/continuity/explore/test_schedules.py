@@ -14,6 +14,8 @@ from orchestrator.suites.continuity.explore.cases import ExploredCase, read_case
 from orchestrator.suites.continuity.explore.drawing import Coverage, draw
 from orchestrator.suites.continuity.explore.shrinking import fewest
 from orchestrator.suites.continuity.explore.steps import EVERY_LANE, Act, Schedule, Step
+from services.controls.registry import FLAWS
+from tests.orchestrator.suites.continuity.explore import flawed
 
 
 def test_the_same_seed_draws_the_same() -> None:
@@ -115,3 +117,7 @@ def test_what_is_no_case_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(UsageError, match="no case"):
         read_case(tmp_path / "a.json")
+
+
+def test_a_planted_flaw_has_a_name_of_its_own() -> None:
+    assert not set(FLAWS) & {*flawed.DECISIONS, *flawed.RECORDINGS}
