@@ -17,6 +17,7 @@ from memqual.v1 import (
     continuity_pb2_grpc,
     destination_pb2_grpc,
     memory_pb2_grpc,
+    narrative_pb2_grpc,
     observer_pb2_grpc,
     origin_pb2_grpc,
     vendor_pb2_grpc,
@@ -70,6 +71,7 @@ class MemoryStubs:
     vendor: vendor_pb2_grpc.VendorServiceStub
     continuity: continuity_pb2_grpc.ContinuityServiceStub
     memory: memory_pb2_grpc.MemoryServiceStub
+    narrative: narrative_pb2_grpc.NarrativeServiceStub
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,7 @@ class Session:
             vendor_pb2_grpc.VendorServiceStub(channel),
             continuity_pb2_grpc.ContinuityServiceStub(channel),
             memory_pb2_grpc.MemoryServiceStub(channel),
+            narrative_pb2_grpc.NarrativeServiceStub(channel),
         )
 
     def _host(self, service: str) -> AgentHost:

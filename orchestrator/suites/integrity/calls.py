@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from google.protobuf.message import Message
 
-from memqual.v1 import common_pb2, continuity_pb2, memory_pb2, vendor_pb2
+from memqual.v1 import common_pb2, continuity_pb2, memory_pb2, narrative_pb2, vendor_pb2
 
 __all__ = [
     "METHODS",
@@ -31,6 +31,7 @@ __all__ = [
     "Answer",
     "Ask",
     "ContractBreach",
+    "Gather",
     "Method",
     "Needle",
     "NotExpressible",
@@ -67,6 +68,7 @@ class Service(Enum):
     MEMORY = "memory"
     VENDOR = "vendor"
     CONTINUITY = "continuity"
+    NARRATIVE = "narrative"
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,15 @@ METHODS: Mapping[str, Method] = {
                 getattr(continuity_pb2, f"{name}Response"),
             )
             for name in ("Begin", "RecordReceipt", "GetOperation")
+        ),
+        *(
+            Method(
+                name,
+                Service.NARRATIVE,
+                getattr(narrative_pb2, f"{name}Request"),
+                getattr(narrative_pb2, f"{name}Response"),
+            )
+            for name in ("Ingest", "Ask")
         ),
     )
 }
@@ -193,6 +204,13 @@ class Together:
 @dataclass(frozen=True)
 class Restart:
     """The memory is killed (SIGKILL) while it is idle, and started again on the same volume."""
+
+    step: str
+
+
+@dataclass(frozen=True)
+class Gather:
+    """All trials of the job have come as far as this; nothing is done to the memory."""
 
     step: str
 
@@ -284,7 +302,7 @@ class StrikeBurst:
     asks: tuple[Ask, ...]
 
 
-StackStep: TypeAlias = Restart | PassTime | ScanVolume | Strike | StrikeBurst
+StackStep: TypeAlias = Gather | Restart | PassTime | ScanVolume | Strike | StrikeBurst
 Want: TypeAlias = Ask | Together | StackStep
 
 

@@ -68,6 +68,11 @@ class CheckSpec:
         """`INT-<category>-<number>`; frozen with the requirement revision."""
         return f"INT-{self.category}-{self.number}"
 
+    @property
+    def stands_for(self) -> str:
+        """Property of a paper that it is about."""
+        return f"MIB category {self.category}"
+
     def check(self, outcome: CheckOutcome, actual: str, *, required: bool = True) -> Check:
         """The assertion with what it came to; in a column that never decides it is not required.
 
@@ -76,7 +81,7 @@ class CheckSpec:
         return Check(
             check_id=self.check_id,
             requirement_id=self.requirement_id,
-            paper_property=f"MIB category {self.category}",
+            paper_property=self.stands_for,
             outcome=outcome,
             expected=self.expected,
             actual=printable(actual, _ACTUAL_CHARACTERS),

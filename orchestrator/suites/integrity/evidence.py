@@ -1,6 +1,6 @@
 """The raw lines of a job: what was asked and answered, in order, and nothing concluded (DESIGN §8).
 
-`integrity/<job id>.jsonl` begins with one JobLine; StackLines follow, one for each thing that was
+`<suite>/<job id>.jsonl` begins with one JobLine; StackLines follow, one for each thing that was
 done to the whole memory, in order; then each trial's CallLines in the order of its calls, trials in
 the order of the job; a HealthLine ends the file where the memory's health had to be looked at.
 Requests and responses are protobuf JSON with the contract's field names.
@@ -18,7 +18,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from chaos.receipts import AnyReceipt
 from orchestrator.errors import EvidenceError
-from orchestrator.model import Frozen
+from orchestrator.model import Frozen, Suite
 from orchestrator.plan import Member
 from orchestrator.suites.integrity.calls import Signer
 
@@ -120,8 +120,9 @@ class CallLine(Frozen):
 
 
 class StackKind(StrEnum):
-    """What was done to the whole memory."""
+    """What was done to the whole memory; after a GATHER nothing was."""
 
+    GATHER = "gather"
     RESTART = "restart"
     PASS_TIME = "pass_time"
     SCAN_VOLUME = "scan_volume"
@@ -221,9 +222,9 @@ class JobLines(Frozen):
     health: HealthLine | None = None
 
 
-def raw_file_name(job_id: str) -> str:
+def raw_file_name(job_id: str, suite: Suite = Suite.INTEGRITY) -> str:
     """Path of a job's lines in the bundle."""
-    return f"integrity/{job_id}.jsonl"
+    return f"{suite.value}/{job_id}.jsonl"
 
 
 def to_lines(job: JobLines) -> tuple[str, ...]:
@@ -244,7 +245,7 @@ def parse_job(lines: Iterable[str]) -> JobLines:
     """
     parsed = [_parse(line, number) for number, line in enumerate(lines, start=1)]
     if not parsed or not isinstance(parsed[0], JobLine):
-        raise evidence_error("the first line of an integrity file describes no job")
+        raise evidence_error("the first line of the file describes no job")
     job, health = parsed[0], None
     rest: Sequence[RawLine] = parsed[1:]
     if rest and isinstance(rest[-1], HealthLine):
@@ -301,7 +302,7 @@ def message_from_fields(fields: dict[str, JsonValue], kind: type[Message], where
 def evidence_error(diagnosis: str) -> EvidenceError:
     """The error of lines that no run wrote."""
     return EvidenceError(
-        f"Integrity evidence does not fit: {diagnosis}.",
+        f"Evidence of calls does not fit: {diagnosis}.",
         next_step="The bundle was altered or is of another version: run `memqual verify`.",
     )
 

@@ -30,6 +30,7 @@ from orchestrator.suites.integrity.calls import (
     OK,
     UNANSWERED,
     Answer,
+    Gather,
     PassTime,
     Phase,
     Restart,
@@ -129,6 +130,8 @@ class Meeting:
         self, kind: StackKind, together: Sequence[Waiting]
     ) -> tuple[_Act, Mapping[str, Answer]]:
         number = len(self.lines)
+        if kind is StackKind.GATHER:
+            return _Act(), _same(together, Answer(OK))
         if kind is StackKind.RESTART:
             return _Act(receipt=Deaths(self.context).restart()), _same(together, Answer(OK))
         if kind is StackKind.PASS_TIME:
@@ -213,6 +216,7 @@ def _kind(step: StackStep) -> StackKind:
     if isinstance(step, Strike) and step.phase is Phase.UNDERWAY:
         return StackKind.STRIKE_UNDERWAY
     return {
+        Gather: StackKind.GATHER,
         Restart: StackKind.RESTART,
         PassTime: StackKind.PASS_TIME,
         ScanVolume: StackKind.SCAN_VOLUME,

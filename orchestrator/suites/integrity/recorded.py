@@ -21,6 +21,7 @@ from orchestrator.suites.integrity.calls import (
     Answer,
     Ask,
     ContractBreach,
+    Gather,
     PassTime,
     Phase,
     Restart,
@@ -78,6 +79,9 @@ class Recorded:
                 answer = self._called(want)
             case Together():
                 answer = Answer(OK, parts=tuple(self._once(ask) for ask in want.asks))
+            case Gather():
+                self._done(StackKind.GATHER, want.step)
+                answer = Answer(OK)
             case Restart():
                 self._done(StackKind.RESTART, want.step)
                 answer = Answer(OK)

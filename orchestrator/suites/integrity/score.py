@@ -7,13 +7,11 @@ altered, dropped or reordered are noticed before anything is concluded from them
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Sequence
 
 from memqual.v1 import vendor_pb2
 from orchestrator.errors import EvidenceError
-from orchestrator.model import Check, CheckOutcome, NotRunSubtype, TrialRecord, Verdict
+from orchestrator.model import Check, NotRunSubtype, TrialRecord
 from orchestrator.plan import Member
 from orchestrator.suites.integrity.calls import (
     OK,
@@ -24,42 +22,30 @@ from orchestrator.suites.integrity.calls import (
 )
 from orchestrator.suites.integrity.categories import CATEGORIES, Category, Scene
 from orchestrator.suites.integrity.checks import Findings
+from orchestrator.suites.integrity.concluding import (
+    expect_health,
+    record_of,
+    recorded_of,
+    unproven,
+)
 from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.integrity.evidence import (
     CallLine,
     JobLines,
-    KeyEntry,
-    StackKind,
-    StackLine,
     evidence_error,
     message_from_fields,
     parse_job,
 )
 from orchestrator.suites.integrity.playing import play
-from orchestrator.suites.integrity.recorded import Recorded
 from orchestrator.suites.integrity.unmarked import (
     CAUSE,
     Unmarked,
     knows_authority,
     without_marks,
 )
-from services.common.challenges import PublicKey
 
-__all__ = ["HARMLESS_STATUSES", "score_integrity", "score_job"]
+__all__ = ["score_integrity", "score_job"]
 
-HARMLESS_STATUSES = frozenset(
-    {
-        OK,
-        "FAILED_PRECONDITION",
-        "INVALID_ARGUMENT",
-        "NOT_FOUND",
-        "PERMISSION_DENIED",
-        "UNIMPLEMENTED",
-    }
-)
-"""Statuses that a memory gives on purpose; after any other its health is looked at."""
-
-_ERROR_KIND = "trial"
 _FIRST_METHOD = "Write"
 
 
@@ -108,9 +94,9 @@ def _score(job: JobLines, member: Member) -> TrialRecord:
     if not_run is not None:
         if calls:
             raise evidence_error(f"trial {member.trial_id!r} does not apply, and has calls")
-        return _record(job, member, findings.checks(), not_run=not_run)
+        return record_of(job, member, findings.checks(), not_run=not_run)
     stack = tuple(line for line in job.stack if member.trial_id in line.trial_ids)
-    recorded = _recorded(job, member)
+    recorded = recorded_of(job, member)
     try:
         play(category.script(_scene(job, member, declared, findings)), recorded.answer)
         findings.held(category.contract, f"{len(calls)} calls")
@@ -123,22 +109,14 @@ def _score(job: JobLines, member: Member) -> TrialRecord:
     except ContractBreach as breach:
         findings.violated(category.contract, str(breach))
     recorded.expect_end()
-    failed = (call for call in calls if call.status not in HARMLESS_STATUSES and not call.struck)
-    if job.health is None and any(failed):
-        raise evidence_error(f"trial {member.trial_id!r} has a failed call and no proof of health")
+    expect_health(job, member)
     checks = findings.checks()
     if not knows_authority(declared):
         settled = _without_marks(job, member, declared, checks)
         if settled is not None:
             not_run = not_run or NotRun(NotRunSubtype.NOT_EXPRESSIBLE, CAUSE)
             checks = settled
-    return _record(job, member, checks, not_run=not_run, unproven=_unproven(stack))
-
-
-def _recorded(job: JobLines, member: Member) -> Recorded:
-    stack = tuple(line for line in job.stack if member.trial_id in line.trial_ids)
-    keys = {key.signer: _public_key(key) for key in job.job.reviewer_keys}
-    return Recorded(member.trial_id, job.calls[member.trial_id], stack, keys)
+    return record_of(job, member, checks, not_run=not_run, lacking=unproven(stack))
 
 
 def _scene(job: JobLines, member: Member, declared: Declared, findings: Findings) -> Scene:
@@ -161,7 +139,7 @@ def _without_marks(
     """
     category = CATEGORIES[job.job.category]
     taken = Findings(category.checks)
-    unmarked = Unmarked(_recorded(job, member).answer)
+    unmarked = Unmarked(recorded_of(job, member).answer)
     try:
         play(category.script(_scene(job, member, declared, taken)), unmarked.answer)
     except (NotExpressible, NotPossible, NotServed):
@@ -195,72 +173,3 @@ def _not_served(
         f"{method} is UNIMPLEMENTED, although it is declared or was served before",
     )
     return None
-
-
-def _unproven(stack: Iterable[StackLine]) -> str:
-    """What is lacking to prove that what was to be done to the memory was done."""
-    lacking = [
-        f"{line.step}: {proof}"
-        for line in stack
-        if not line.unavailable and line.kind is not StackKind.SCAN_VOLUME
-        for proof in (line.receipt.missing() if line.receipt else ["no receipt"])
-    ]
-    return "; ".join(lacking)
-
-
-def _record(
-    job: JobLines,
-    member: Member,
-    checks: tuple[Check, ...],
-    *,
-    not_run: NotRun | None,
-    unproven: str = "",
-) -> TrialRecord:
-    if any(check.required and check.outcome is CheckOutcome.VIOLATED for check in checks):
-        # What was seen to be wrong stays wrong, whatever the memory could not be asked afterwards.
-        not_run = None
-    verdict = Verdict.NOT_RUN if not_run is not None else _verdict(checks, unproven)
-    return TrialRecord(
-        trial_id=member.trial_id,
-        cell=member.cell,
-        subject=job.job.subject,
-        batch_id=job.job.job_id,
-        sub_seed=member.sub_seed,
-        workflow_id=member.workflow_id,
-        verdict=verdict,
-        subtype=None if not_run is None else not_run.subtype,
-        error_kind=_ERROR_KIND if verdict is Verdict.ERROR else "",
-        cause=not_run.cause if not_run is not None else _cause(verdict, checks, unproven),
-        checks=checks,
-    )
-
-
-def _verdict(checks: Iterable[Check], unproven: str) -> Verdict:
-    outcomes = [check.outcome for check in checks if check.required]
-    if CheckOutcome.VIOLATED in outcomes:
-        return Verdict.FAIL
-    return Verdict.ERROR if unproven or CheckOutcome.NOT_EVALUATED in outcomes else Verdict.PASS
-
-
-def _cause(verdict: Verdict, checks: Iterable[Check], unproven: str) -> str:
-    """What the verdict rests on: the violated checks, or those that could not be evaluated."""
-    wanted = {
-        Verdict.FAIL: CheckOutcome.VIOLATED,
-        Verdict.ERROR: CheckOutcome.NOT_EVALUATED,
-    }.get(verdict)
-    told = [
-        f"{check.check_id}: {check.actual}"
-        for check in checks
-        if check.outcome is wanted and check.required
-    ]
-    if verdict is Verdict.ERROR and unproven:
-        told.append(f"no proof of the fault: {unproven}")
-    return " | ".join(told)
-
-
-def _public_key(entry: KeyEntry) -> PublicKey:
-    try:
-        raw = base64.b64decode(entry.public_key_base64, validate=True)
-    except binascii.Error as error:
-        raise evidence_error(f"reviewer key {entry.key_id!r} is no base64") from error
-    return PublicKey(entry.key_id, entry.principal, raw)

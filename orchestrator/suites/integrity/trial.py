@@ -32,9 +32,9 @@ from orchestrator.suites.integrity.calls import (
     Together,
     method_of,
 )
+from orchestrator.suites.integrity.concluding import HARMLESS_STATUSES
 from orchestrator.suites.integrity.evidence import CallLine, message_to_fields
 from orchestrator.suites.integrity.reviewer import Reviewer
-from orchestrator.suites.integrity.score import HARMLESS_STATUSES
 
 __all__ = [
     "EXPORT_BYTES_MAX",
@@ -256,6 +256,7 @@ class LiveMemory:
             Service.MEMORY: self._stubs.memory,
             Service.VENDOR: self._stubs.vendor,
             Service.CONTINUITY: self._stubs.continuity,
+            Service.NARRATIVE: self._stubs.narrative,
         }[method.service]
         callable_: Any = getattr(stub, method.name)
         try:
