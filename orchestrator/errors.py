@@ -2,6 +2,7 @@
 
     MemqualError                 exit 4: this could not be evaluated; never the vendor's FAIL
      ├── UsageError              exit 2: the command, a flag or a file of the user's is wrong
+     │    ├── StoryError         a story of the narrative axis has errors
      │    ├── VendorConfigError  vendor.yaml does not say what it must
      │    └── RunDirectoryError  a run directory exists, is missing, or is in use
      ├── EngineError             the container engine does not answer, or refused
@@ -24,6 +25,7 @@ __all__ = [
     "PreflightError",
     "RunDirectoryError",
     "StackError",
+    "StoryError",
     "UsageError",
     "VendorConfigError",
 ]
@@ -53,6 +55,10 @@ class UsageError(MemqualError):
     """The command line, a variable or a file that the user gave is wrong."""
 
     exit_code = 2
+
+
+class StoryError(UsageError):
+    """A story of the narrative axis has errors, so that nothing can be asked of it."""
 
 
 class VendorConfigError(UsageError):

@@ -8,6 +8,7 @@ complaints into sentences.
 from __future__ import annotations
 
 import difflib
+import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ValidationError
 
-__all__ = ["JsonData", "YamlDocument", "YamlProblem", "load_yaml", "validate"]
+__all__ = ["JsonData", "YamlDocument", "YamlProblem", "examine", "load_yaml", "validate"]
 
 JsonData = str | int | float | bool | None | list["JsonData"] | dict[str, "JsonData"]
 YamlPath = tuple[str | int, ...]
@@ -175,15 +176,29 @@ def validate(
         document: What was read.
         problem: Makes the exception to raise from a line and a sentence.
     """
+    found, complaints = examine(model, document)
+    if found is None:
+        raise problem(*complaints[0])
+    return found
+
+
+def examine(
+    model: type[ModelT], document: YamlDocument
+) -> tuple[ModelT | None, list[tuple[int, str]]]:
+    """Puts a model over a document and tells everything that is wrong.
+
+    Returns:
+        What was read, or None; and line and sentence of each complaint, none where it was read.
+    """
     try:
-        return model.model_validate(document.data)
+        return model.model_validate(document.data), []
     except ValidationError as error:
         # A misspelt key is the cause of one that is missing: it goes first.
-        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        path = tuple(first["loc"])
-        raise problem(
-            document.line_of(path), _sentence(model, first["type"], path, first)
-        ) from error
+        found = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    return None, [
+        (document.line_of(each["loc"]), _sentence(model, each["type"], each["loc"], each))
+        for each in found
+    ]
 
 
 def _sentence(
@@ -199,8 +214,19 @@ def _sentence(
         return f"unknown key {key!r}{inside}; {hint}{_valid_keys(valid)}"
     if kind == "missing":
         return f"the key {key!r} is missing{inside}"
-    text = str(error["msg"]).removeprefix("Value error, ")
+    text = str(error["msg"]).removeprefix("Value error, ") + _near_value(error)
     return f"{key!r}{inside}: {text}" if path else text
+
+
+def _near_value(error: Mapping[str, object]) -> str:
+    """What a value of the wrong kind, or not of the list, may have been meant to be."""
+    value = error["input"]
+    if error["type"] == "string_type" and isinstance(value, int | float | None):
+        return f"; quote {str(value)[:40]!r} if it is meant"
+    if error["type"] not in ("enum", "literal_error") or not isinstance(value, str):
+        return ""
+    near = difflib.get_close_matches(value, re.findall(r"'([^']+)'", str(error["msg"])), n=1)
+    return f", not {value[:40]!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def _valid_keys(valid: list[str]) -> str:

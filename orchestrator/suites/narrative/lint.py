@@ -1,0 +1,180 @@
+"""Reads story files, says everything that is wrong with them, and loads those that are right.
+
+    story_files ─► read_drafts ─► Story ─► lint_turns, lint_questions ─► across files ─► Linted
+                   documents      stories
+
+No file makes this fail: what cannot be read, parsed or believed is a finding with its line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import StoryError
+from orchestrator.runtimes.yamltext import examine
+from orchestrator.suites.narrative.events import short
+from orchestrator.suites.narrative.findings import Finding, Rule, Severity
+from orchestrator.suites.narrative.lint_questions import lint_questions
+from orchestrator.suites.narrative.lint_story import StoryPath, lint_turns
+from orchestrator.suites.narrative.reading import Draft, read_drafts, story_files
+from orchestrator.suites.narrative.stories import (
+    REQUIRED,
+    Level,
+    Story,
+    StoryFile,
+)
+
+__all__ = ["Linted", "lint_paths", "load_stories"]
+
+_SHOWN_MAX = 12
+
+
+@dataclass(frozen=True)
+class Linted:
+    """What became of story files.
+
+    Attributes:
+        files: The files that were read.
+        stories: Stories whose fields are all of the right kinds, in the order of the files; that
+            they have no errors is not said.
+        findings: What is wrong, by file and line.
+    """
+
+    files: tuple[Path, ...]
+    stories: tuple[Story, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that keep stories from being used."""
+        return tuple(each for each in self.findings if each.severity is Severity.ERROR)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A story with the draft that knows its lines."""
+
+    draft: Draft
+    story: Story
+
+    def finding(self, place: StoryPath, severity: Severity, rule: Rule, message: str) -> Finding:
+        line = self.draft.content.line_of(place)
+        return Finding(self.draft.path, line, severity, rule, message)
+
+
+def lint_paths(paths: Iterable[Path]) -> Linted:
+    """Reads and checks story files.
+
+    Args:
+        paths: Files, and folders whose .yaml, .yml and .json files are all taken for stories.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds no such file.
+    """
+    files = story_files(paths)
+    findings: list[Finding] = []
+    placed: list[_Placed] = []
+    for path in files:
+        drafts, wrong = read_drafts(path)
+        findings += wrong
+        for draft in drafts:
+            story, wrong = _story(draft)
+            findings += wrong
+            if story is not None:
+                placed.append(_Placed(draft, story))
+    for each in placed:
+        findings += _remarks(each)
+    findings += _across(placed)
+    return Linted(files, tuple(each.story for each in placed), tuple(sorted(set(findings))))
+
+
+def load_stories(paths: Iterable[Path]) -> tuple[Story, ...]:
+    """The stories of files and folders, in the order of the files' names.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds no story.
+        StoryError: a story has errors; the diagnosis lists the first of them with their lines.
+    """
+    linted = lint_paths(paths)
+    errors = linted.errors
+    if errors:
+        shown = "\n".join(f"  {error}" for error in errors[:_SHOWN_MAX])
+        more = f"\n  … and {len(errors) - _SHOWN_MAX} more" if len(errors) > _SHOWN_MAX else ""
+        raise StoryError(
+            f"{len(errors)} errors in stories:\n{shown}{more}",
+            next_step="Correct them; `memqual stories lint` lists all, docs/stories.md the rules.",
+        )
+    return linted.stories
+
+
+def _story(draft: Draft) -> tuple[Story | None, list[Finding]]:
+    found, complaints = examine(StoryFile, draft.content)
+    absent = list(_absent(draft))
+    findings = [
+        Finding(draft.path, line, Severity.ERROR, Rule.FIELDS, message)
+        for line, message in (
+            *absent,
+            # The model says of some of them, too, that they are missing.
+            *(each for each in complaints if " is missing" not in each[1]),
+        )
+    ]
+    if found is None or absent:
+        return None, findings
+    return Story(**dict(found), form=draft.form), findings
+
+
+def _absent(draft: Draft) -> Iterator[tuple[int, str]]:
+    """Fields that the story's form requires and that are not there."""
+    required = REQUIRED[draft.form]
+    data = draft.content.data
+    parts: list[tuple[StoryPath, object, Level]] = [((), data, Level.STORY)]
+    for name, level in (("batches", Level.BATCH), ("questions", Level.QUESTION)):
+        items = data.get(name)
+        if isinstance(items, list):
+            parts += [((name, index), item, level) for index, item in enumerate(items)]
+    for place, part, level in parts:
+        if not isinstance(part, dict):
+            continue
+        for name in required[level]:
+            if name not in part:
+                near = difflib.get_close_matches(name, set(part) - set(required[level]), n=1)
+                hint = f"; is {short(near[0])} meant as one?" if near else ""
+                what = "no questions: " if name == "questions" else ""
+                inside = f" in {'.'.join(map(str, place))}" if place else ""
+                line = draft.content.line_of(place)
+                yield line, f"{what}the field {name!r} is missing{inside}{hint}"
+
+
+def _remarks(placed: _Placed) -> Iterator[Finding]:
+    for remarks in (lint_turns(placed.story), lint_questions(placed.story)):
+        for remark in remarks:
+            yield placed.finding(remark.place, remark.severity, remark.rule, remark.message)
+
+
+def _across(placed: list[_Placed]) -> Iterator[Finding]:
+    """Ids, narrators and turns that stand in two stories."""
+    ids: dict[str, str] = {}
+    narrators: dict[str, str] = {}
+    turns: dict[str, str] = {}
+    for each in placed:
+        story, path = each.story, each.draft.path
+        where = f"{path}:{each.draft.content.line_of(('story_id',))}"
+        other = ids.setdefault(story.story_id, where)
+        if other != where:
+            message = f"story_id {short(story.story_id)} is that of {other}, too"
+            yield each.finding(("story_id",), Severity.ERROR, Rule.IDS, message)
+        where = f"{path}:{each.draft.content.line_of(('narrator',))}"
+        other = narrators.setdefault(story.speaker.casefold(), where)
+        if other != where and story.narrator:
+            message = f"the narrator {short(story.narrator)} is that of {other}, too"
+            yield each.finding(("narrator",), Severity.ERROR, Rule.NARRATOR, message)
+        for index, turn in enumerate(story.batches):
+            place: StoryPath = ("batches", index, "user_input")
+            where = f"{path}:{each.draft.content.line_of(place)}"
+            other = turns.setdefault(" ".join(turn.user_input.casefold().split()), where)
+            if other != where:
+                message = f"the same turn stands at {other}"
+                yield each.finding(place, Severity.WARNING, Rule.IDS, message)
