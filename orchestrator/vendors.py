@@ -18,7 +18,8 @@ from memqual.v1 import vendor_pb2
 from orchestrator.errors import VendorConfigError
 from orchestrator.runtimes.compose_schema import parse_size_bytes
 from orchestrator.runtimes.interpolation import InterpolationError, interpolate
-from orchestrator.runtimes.yamltext import YamlProblem, load_yaml, validate
+from orchestrator.runtimes.yamlmodel import validate
+from orchestrator.runtimes.yamltext import YamlProblem, load_yaml
 
 __all__ = [
     "CAPABILITY_NAMES",

@@ -22,13 +22,13 @@ from orchestrator.runtimes.compose_schema import (
     supported_keys,
 )
 from orchestrator.runtimes.interpolation import InterpolationError, interpolate
+from orchestrator.runtimes.yamlmodel import validate
 from orchestrator.runtimes.yamltext import (
     JsonData,
     YamlDocument,
     YamlPath,
     YamlProblem,
     load_yaml,
-    validate,
 )
 
 __all__ = [

@@ -7,17 +7,14 @@ complaints into sentences.
 
 from __future__ import annotations
 
-import difflib
-import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
-__all__ = ["JsonData", "YamlDocument", "YamlProblem", "examine", "load_yaml", "validate"]
+__all__ = ["JsonData", "YamlDocument", "YamlPath", "YamlProblem", "load_yaml"]
 
 JsonData = str | int | float | bool | None | list["JsonData"] | dict[str, "JsonData"]
 YamlPath = tuple[str | int, ...]
@@ -161,97 +158,3 @@ def _merge_sources(node: yaml.Node) -> list[yaml.MappingNode]:
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
-
-
-ModelT = typing.TypeVar("ModelT", bound=BaseModel)
-
-
-def validate(
-    model: type[ModelT], document: YamlDocument, problem: Callable[[int, str], Exception]
-) -> ModelT:
-    """Puts a model over a document.
-
-    Args:
-        model: The shape that the data must have.
-        document: What was read.
-        problem: Makes the exception to raise from a line and a sentence.
-    """
-    found, complaints = examine(model, document)
-    if found is None:
-        raise problem(*complaints[0])
-    return found
-
-
-def examine(
-    model: type[ModelT], document: YamlDocument
-) -> tuple[ModelT | None, list[tuple[int, str]]]:
-    """Puts a model over a document and tells everything that is wrong.
-
-    Returns:
-        What was read, or None; and line and sentence of each complaint, none where it was read.
-    """
-    try:
-        return model.model_validate(document.data), []
-    except ValidationError as error:
-        # A misspelt key is the cause of one that is missing: it goes first.
-        found = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    return None, [
-        (document.line_of(each["loc"]), _sentence(model, each["type"], each["loc"], each))
-        for each in found
-    ]
-
-
-def _sentence(
-    model: type[BaseModel], kind: str, path: YamlPath, error: Mapping[str, object]
-) -> str:
-    where = ".".join(str(part) for part in path[:-1])
-    inside = f" in {where}" if where else ""
-    key = str(path[-1]) if path else "the file"
-    if kind == "extra_forbidden":
-        valid = sorted(_keys_at(model, path[:-1]))
-        near = difflib.get_close_matches(key, valid, n=1, cutoff=0.6)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        return f"unknown key {key!r}{inside}; {hint}{_valid_keys(valid)}"
-    if kind == "missing":
-        return f"the key {key!r} is missing{inside}"
-    text = str(error["msg"]).removeprefix("Value error, ") + _near_value(error)
-    return f"{key!r}{inside}: {text}" if path else text
-
-
-def _near_value(error: Mapping[str, object]) -> str:
-    """What a value of the wrong kind, or not of the list, may have been meant to be."""
-    value = error["input"]
-    if error["type"] == "string_type" and isinstance(value, int | float | None):
-        return f"; quote {str(value)[:40]!r} if it is meant"
-    if error["type"] not in ("enum", "literal_error") or not isinstance(value, str):
-        return ""
-    near = difflib.get_close_matches(value, re.findall(r"'([^']+)'", str(error["msg"])), n=1)
-    return f", not {value[:40]!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-
-
-def _valid_keys(valid: list[str]) -> str:
-    return f"Valid keys: {', '.join(valid)}" if valid else "No key can stand there"
-
-
-def _keys_at(model: type[BaseModel], path: YamlPath) -> Iterator[str]:
-    """Keys that the model takes at a path, walking through mappings and lists of models."""
-    current = model
-    for part in path:
-        field = next(
-            (field for name, field in current.model_fields.items() if part in (name, field.alias)),
-            None,
-        )
-        if field is not None:
-            current = _model_within(field.annotation) or current
-    for name, field in current.model_fields.items():
-        yield field.alias or name
-
-
-def _model_within(annotation: object) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in typing.get_args(annotation):
-        found = _model_within(part)
-        if found is not None:
-            return found
-    return None

@@ -23,7 +23,8 @@ _CLOSED_CLASSES = """
     a an the this that these those some any each every either neither both all no none another such
     i me my mine myself you your yours yourself he him his himself she her hers herself
     it its itself we us our ours ourselves they them their theirs themselves
-    one who whom whose which what someone anyone everyone something anything everything nothing nobody
+    one who whom whose which what someone anyone everyone something
+    anything everything nothing nobody
     of to in on at by for with from about into onto over under after before between through during
     without within against among around behind below above beside beyond near off out up down since
     until till upon toward towards per via than as like

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import StoryError
-from orchestrator.runtimes.yamltext import examine
+from orchestrator.runtimes.yamlmodel import Complaint, examine
 from orchestrator.suites.narrative.events import short
 from orchestrator.suites.narrative.findings import Finding, Rule, Severity
 from orchestrator.suites.narrative.lint_questions import lint_questions
@@ -118,12 +118,21 @@ def _story(draft: Draft) -> tuple[Story | None, list[Finding]]:
         for line, message in (
             *absent,
             # The model says of some of them, too, that they are missing.
-            *(each for each in complaints if " is missing" not in each[1]),
+            *(_told(each, draft) for each in complaints if each.kind != "missing"),
         )
     ]
     if found is None or absent:
         return None, findings
     return Story(**dict(found), form=draft.form), findings
+
+
+def _told(complaint: Complaint, draft: Draft) -> tuple[int, str]:
+    """Line and sentence; of a number that stands for text also how it was written."""
+    written = draft.written.get(complaint.path)
+    if complaint.kind != "string_type" or written is None:
+        return complaint.line, complaint.sentence
+    where = ".".join(map(str, complaint.path))
+    return complaint.line, f"{where}: {short(written)} is no text here: quote it"
 
 
 def _absent(draft: Draft) -> Iterator[tuple[int, str]]:

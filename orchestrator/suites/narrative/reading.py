@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +28,13 @@ class Draft:
         path: The file.
         content: Its fields, of whatever kinds they are, and the line of each.
         form: The format that it was written in.
+        written: How a value that is no text was written, by its path.
     """
 
     path: Path
     content: YamlDocument
     form: Form
+    written: Mapping[Path_, str]
 
 
 def story_files(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -93,13 +95,13 @@ def read_drafts(path: Path) -> tuple[list[Draft], list[Finding]]:
             )
         elif is_published(data):
             new = rewrite_published(data, lines, written)
-            drafts.append(Draft(path, YamlDocument(new.data, new.lines), Form.PUBLISHED))
+            drafts.append(Draft(path, YamlDocument(new.data, new.lines), Form.PUBLISHED, {}))
             findings += [
                 Finding(path, line, Severity.WARNING, Rule.FIELDS, message)
                 for line, message in new.doubts
             ]
         else:
-            drafts.append(Draft(path, YamlDocument(data, lines), Form.SUPERSET))
+            drafts.append(Draft(path, YamlDocument(data, lines), Form.SUPERSET, written))
     return drafts, findings
 
 

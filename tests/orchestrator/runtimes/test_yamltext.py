@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from orchestrator.runtimes.yamltext import MAX_BYTES, YamlProblem, load_yaml, validate
+from orchestrator.runtimes.yamlmodel import validate
+from orchestrator.runtimes.yamltext import MAX_BYTES, YamlProblem, load_yaml
 
 
 class _Inner(BaseModel):
