@@ -22,6 +22,14 @@ _STACKS_MAX = 4
 _INTERRUPTED = 130
 _COUNT_MAX = 1_000_000
 _MINUTES_MAX = 24 * 60
+# Fields of the measure's limits that a flag can set.
+_STORY_LIMITS = {
+    "vocabulary": "content words that two stories have in common (Jaccard)",
+    "runs": "runs of five words that two stories have in common",
+    "shapes": "sentences that are another story's but for content words",
+    "question_shapes": "questions that are another story's but for content words",
+    "openings": "turns that begin as another story's",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -142,6 +150,29 @@ def _bench(options: argparse.Namespace) -> int:
     return run_benchmarks(options.only)
 
 
+def _stories_lint(options: argparse.Namespace) -> int:
+    from orchestrator.suites.narrative.commands import lint_stories
+
+    return lint_stories(options.path, counts_only=options.counts_only, json_output=options.json)
+
+
+def _stories_schema(_: argparse.Namespace) -> int:
+    from orchestrator.suites.narrative.commands import print_schema
+
+    return print_schema()
+
+
+def _stories_measure(options: argparse.Namespace) -> int:
+    from orchestrator.suites.narrative.commands import measure_stories
+    from orchestrator.suites.narrative.measure import Limits
+
+    given = {name: getattr(options, f"max_{name}") for name in _STORY_LIMITS}
+    limits = Limits(**{name: value for name, value in given.items() if value is not None})
+    return measure_stories(
+        options.path, limits, counts_only=options.counts_only, json_output=options.json
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="memqual",
@@ -199,6 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     search.set_defaults(command=_search)
 
     _add_explore(commands)
+    _add_stories(commands)
 
     gc = commands.add_parser("gc", help="remove what killed runs left behind")
     gc.add_argument("--run-id", help="everything of this run, alive or not")
@@ -227,6 +259,36 @@ def _add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     explore.add_argument("--finds", type=_count, default=8, help="end after so many finds")
     explore.add_argument("--replay", type=Path, help="play this case once, in place of exploring")
     explore.set_defaults(command=_explore)
+
+
+def _add_stories(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    stories = commands.add_parser("stories", help="check stories of the narrative axis")
+    actions = stories.add_subparsers(required=True, metavar="ACTION")
+    lint = actions.add_parser("lint", help="say what is wrong, with file and line")
+    lint.set_defaults(command=_stories_lint)
+    schema = actions.add_parser("schema", help="print the JSON Schema of a story")
+    schema.set_defaults(command=_stories_schema)
+    measure = actions.add_parser("measure", help="say how alike stories are, and how sound")
+    measure.set_defaults(command=_stories_measure)
+    for name, what in _STORY_LIMITS.items():
+        flag = f"--max-{name.replace('_', '-')}"
+        measure.add_argument(flag, type=_share, metavar="SHARE", help=f"limit: {what}")
+    for action in (lint, measure):
+        action.add_argument("path", type=Path, nargs="+", help="story files, or folders of them")
+        action.add_argument("--json", action="store_true", help="as JSON")
+        action.add_argument(
+            "--counts-only", action="store_true", help="figures, and nothing of what stories say"
+        )
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError("a share is 0..1")
+    return share
 
 
 def _seed(text: str) -> int:

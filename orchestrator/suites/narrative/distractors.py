@@ -116,7 +116,7 @@ def _renaming(origin: Story, copy: int, narrator: str, names: _Names) -> Callabl
     swaps |= {origin.speaker: narrator, own[0]: other[0], own[-1]: other[-1]}
     # The longest first: `Ann Lee` before `Ann`.
     ordered = sorted(swaps, key=lambda old: (-len(old), old))
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(old)}(?!\w)" for old in ordered))
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)")
     return lambda text: pattern.sub(lambda found: swaps[found[0]], text)
 
 
