@@ -1,6 +1,6 @@
 """The command `memqual stories`: lint, schema, measure.
 
-Exit codes: 0 nothing is wrong, 1 a story has errors or a bound is over its limit, 2 wrong usage.
+Exit codes: 0 nothing is wrong, 1 a story has errors or a value is beyond its limit, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def print_schema() -> int:
 def measure_stories(
     paths: Sequence[Path], limits: Limits, *, counts_only: bool, json_output: bool
 ) -> int:
-    """Prints how much stories share and how sound they are; 1 if a bound is over its limit.
+    """Prints how much stories share and how sound they are; 1 if a value is beyond its limit.
 
     Args:
         paths: Files and folders.

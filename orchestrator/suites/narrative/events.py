@@ -110,11 +110,18 @@ def yaml_events(text: str) -> Iterator[Event]:
             elif isinstance(event, yaml.CollectionEndEvent):
                 yield Event(EventKind.END, line)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        message = error.problem or error.context
-        raise UnreadableFile(mark.line + 1 if mark else 1, f"no YAML: {message}") from error
+        raise _no_yaml(error) from error
     except (yaml.YAMLError, ValueError) as error:
         raise UnreadableFile(1, f"no YAML: {error}") from error
+
+
+def _no_yaml(error: yaml.MarkedYAMLError) -> UnreadableFile:
+    problem = error.problem or error.context or "not understood"
+    mark = error.problem_mark or error.context_mark
+    if "end of stream" in problem and error.context and error.context_mark:
+        # What was never closed: where it began says more than where the file ends.
+        problem, mark = f"{error.context}, {problem}", error.context_mark
+    return UnreadableFile(mark.line + 1 if mark else 1, f"no YAML: {problem}")
 
 
 def _yaml_scalar(resolver: yaml.SafeLoader, event: yaml.ScalarEvent, line: int) -> Event:

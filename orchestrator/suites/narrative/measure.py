@@ -146,7 +146,7 @@ class Measured:
 
     @property
     def held(self) -> bool:
-        """Whether every bound is within its limit."""
+        """Whether every value is within its limit."""
         return all(bound.held for bound in self.bounds)
 
 
