@@ -67,6 +67,7 @@ def _qualify(options: argparse.Namespace) -> int:
             vendor=options.vendor,
             memory_image=options.memory_image,
             retail_store=options.retail_store,
+            stories=options.stories,
             resume=options.resume,
             runs_folder=options.runs,
             base_image=options.base_image,
@@ -195,6 +196,9 @@ def _parser() -> argparse.ArgumentParser:
         default=os.environ.get("MEMQUAL_RETAIL_STORE") or None,
         help="the benchmark's db.json, for the paper profile and the retail tasks' writes "
         "(default: MEMQUAL_RETAIL_STORE)",
+    )
+    qualify.add_argument(
+        "--stories", type=Path, help="folder of your own stories for the narrative cells"
     )
     qualify.add_argument("--resume", help="id of a run that was cut")
     qualify.add_argument("--runs", type=Path, default=Path("runs"), help="where bundles are made")

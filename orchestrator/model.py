@@ -155,6 +155,7 @@ class Profile(StrEnum):
     FULL = "full"
     MIB = "mib"
     PAPER = "paper"
+    ATANT = "atant"
     SELFTEST = "selftest"
 
 

@@ -31,15 +31,29 @@ from orchestrator.runtimes.base import ServiceHandle
 from orchestrator.suites.continuity.cells import REQUIREMENT_REVISION
 from orchestrator.suites.continuity.paper.cassette import TAU2_STORE_SHA256
 from orchestrator.suites.continuity.paper.planned import planned_study
+from orchestrator.suites.narrative.corpus import STORIES_FILE, Corpus
 from orchestrator.vendors import VendorConfig
 
-__all__ = ["examined_manifest", "keep_expected", "keep_manifest", "planned_manifest"]
+__all__ = [
+    "examined_manifest",
+    "keep_expected",
+    "keep_manifest",
+    "keep_stories",
+    "planned_manifest",
+]
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _FILE = "manifest.json"
 _EXPECTED_FILE = "expected-cells.json"
 _PINNED = ("grpcio", "protobuf", "langgraph", "langgraph-checkpoint-sqlite", "libfaketime")
-_PLANNED_FIELDS = ("runtime", "subject_source", "vendor_json", "retail_store_digest", "study")
+_PLANNED_FIELDS = (
+    "runtime",
+    "subject_source",
+    "vendor_json",
+    "retail_store_digest",
+    "stories_digest",
+    "study",
+)
 _EXAMINED_FIELDS = ("images", "subject_name", "subject_version")
 _SUBJECT_IMAGE = "subject"
 
@@ -54,6 +68,7 @@ def planned_manifest(
     images: Mapping[str, ImageRef],
     expected_trials: int,
     batches: int,
+    corpus: Corpus | None = None,
 ) -> Manifest:
     """The manifest before the preflight: nothing is known of the memory but what was asked for.
 
@@ -66,6 +81,7 @@ def planned_manifest(
         images: Images of the recipes by name; empty without an engine.
         expected_trials: Trials that the profile plans.
         batches: Continuity batches that it plans.
+        corpus: Stories of its narrative cells; None without any.
     """
     return Manifest(
         run_id=run_id,
@@ -97,6 +113,8 @@ def planned_manifest(
         stacks=options.stacks,
         # It was compared with this digest before anything began.
         retail_store_digest="" if options.retail_store is None else TAU2_STORE_SHA256,
+        stories_digest="" if corpus is None else corpus.digest,
+        stories_own=corpus is not None and corpus.own,
         study=planned_study(options.profile, options.seed),
         expected_trials=expected_trials,
         batches=batches,
@@ -164,14 +182,33 @@ def keep_expected(folder: RunDirectory, text: str) -> None:
     Raises:
         RunDirectoryError: It expects something else.
     """
-    path = folder.root / _EXPECTED_FILE
-    if not path.exists():
-        folder.write_text(_EXPECTED_FILE, text)
-    elif path.read_bytes() != text.encode():
+    if not _kept(folder, _EXPECTED_FILE, text):
         raise RunDirectoryError(
             "The run to resume was planned with another profile, seed or requirement revision.",
             next_step="Resume it with the PROFILE and SEED in its manifest.json.",
         )
+
+
+def keep_stories(folder: RunDirectory, corpus: Corpus) -> None:
+    """Write the stories of a run, or check that a continued run has the same.
+
+    Raises:
+        RunDirectoryError: It has others.
+    """
+    if not _kept(folder, STORIES_FILE, corpus.text):
+        raise RunDirectoryError(
+            "The run to resume was planned with other stories.",
+            next_step="Resume it with the same --stories, at the commit in its manifest.json.",
+        )
+
+
+def _kept(folder: RunDirectory, name: str, text: str) -> bool:
+    """Write a file of the plan; False where another one is there already."""
+    path = folder.root / name
+    if not path.exists():
+        folder.write_text(name, text)
+        return True
+    return path.read_bytes() == text.encode()
 
 
 def _is_examined(manifest: Manifest) -> bool:

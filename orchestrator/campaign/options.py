@@ -24,6 +24,7 @@ class QualifyOptions(Frozen):
         vendor: Path of a vendor.yaml; None qualifies the reference memory.
         memory_image: `name:tag` of a vendor's image, in place of a vendor.yaml.
         retail_store: The benchmark's db.json for the retail tools; None: a generated store.
+        stories: Folder of one's own stories for the narrative axis; None: memqual's.
         resume: Run id (or folder) of a run that was cut.
         runs_folder: Where run folders are made.
         base_image: Base of the images, in place of Debian packages.
@@ -37,6 +38,7 @@ class QualifyOptions(Frozen):
     vendor: Path | None = None
     memory_image: str | None = None
     retail_store: Path | None = None
+    stories: Path | None = None
     resume: str | None = None
     runs_folder: Path = Path("runs")
     base_image: str | None = None

@@ -18,14 +18,17 @@ from orchestrator.campaign.schedule import control_config, schedule
 from orchestrator.campaign.signals import StopSignals
 from orchestrator.campaign.sink import Sink
 from orchestrator.errors import EvidenceError, StackError, UsageError
+from orchestrator.evidence.bundle import Bundle
+from orchestrator.evidence.kept_stories import stories_of
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.rundir import RunDirectory
-from orchestrator.model import Profile, TrialRecord
+from orchestrator.model import Profile, Suite, TrialRecord
 from orchestrator.plan import VENDOR
 from orchestrator.runtimes.base import StackSpec
 from orchestrator.runtimes.select import select_runtime
 from orchestrator.suites.continuity.paper.store import checked_store
 from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.vendors import VendorConfig
 
 __all__ = ["divergences", "replay_trial"]
@@ -57,7 +60,7 @@ def replay_trial(run: Path, trial_id: str) -> int:
             next_step="Copy the id from report.html or trials.jsonl, in quotes.",
         )
     subject = before[trial_id].subject
-    again = _repeat(manifest, subject, trial_id)
+    again = _repeat(manifest, stories_of(Bundle(run)), subject, trial_id)
     found = divergences(before, again)
     for trial in again:
         print(f"{trial.verdict.value:<6} {trial.trial_id}  {' → '.join(trial.decisions)}")
@@ -90,7 +93,18 @@ def divergences(before: dict[str, TrialRecord], again: Sequence[TrialRecord]) ->
                 f"{trial.trial_id}: {old.verdict.value} before, {trial.verdict.value} now "
                 f"({trial.cause or old.cause})"
             )
+        elif trial.cell.suite is Suite.NARRATIVE and old.figures != trial.figures:
+            found.append(f"{trial.trial_id}: {_first_figure(old, trial)}")
     return found
+
+
+def _first_figure(old: TrialRecord, new: TrialRecord) -> str:
+    """The first figure that two records of a graded trial differ in."""
+    before = {figure.name: figure.value for figure in old.figures}
+    for figure in new.figures:
+        if before.get(figure.name) != figure.value:
+            return f"{figure.name}: {before.get(figure.name, 'none')} before, {figure.value} now"
+    return "other figures than before"
 
 
 def _store_of(manifest: Manifest) -> Path | None:
@@ -110,7 +124,7 @@ def _store_of(manifest: Manifest) -> Path | None:
     return checked_store(Path(named))
 
 
-def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord]:
+def _repeat(manifest: Manifest, corpus: Corpus, subject: str, trial_id: str) -> list[TrialRecord]:
     vendor = (
         VendorConfig.model_validate_json(manifest.vendor_json) if manifest.vendor_json else None
     )
@@ -119,7 +133,7 @@ def _repeat(manifest: Manifest, subject: str, trial_id: str) -> list[TrialRecord
     reviewer = Reviewer.generate()
     runtime = select_runtime(manifest.runtime).runtime
     images = images_for(runtime, vendor, base_image=None, progress=progress)
-    plan = schedule(Profile(manifest.profile), manifest.seed, vendor, reviewer, ())
+    plan = schedule(Profile(manifest.profile), manifest.seed, vendor, reviewer, (), corpus=corpus)
     work = next(
         (
             piece.only(job)

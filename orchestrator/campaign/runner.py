@@ -20,6 +20,7 @@ from orchestrator.campaign.manifests import (
     examined_manifest,
     keep_expected,
     keep_manifest,
+    keep_stories,
     planned_manifest,
 )
 from orchestrator.campaign.options import QualifyOptions, new_run_id
@@ -46,6 +47,8 @@ from orchestrator.runtimes.plan import MEMORY_SERVICE
 from orchestrator.runtimes.select import select_runtime
 from orchestrator.suites.continuity.paper.store import checked_store
 from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.suites.narrative.corpus import Corpus, own_corpus, package_corpus
+from orchestrator.suites.narrative.planned import plays_stories
 from orchestrator.vendors import VendorConfig, load_vendor, vendor_for_image
 
 __all__ = ["qualify"]
@@ -118,12 +121,17 @@ class _Run:
             base_image=options.base_image,
             progress=self.progress,
         )
-        expected = expected_cells(options.profile, options.seed)
+        corpus = self._corpus()
+        if corpus is not None:
+            keep_stories(self.folder, corpus)
+        expected = expected_cells(options.profile, options.seed, corpus)
         keep_expected(self.folder, expected.model_dump_json(indent=1) + "\n")
         finished = {
             trial.trial_id for trial in self.folder.trials() if trial.error_kind != _INFRASTRUCTURE
         }
-        plan = schedule(options.profile, options.seed, self.vendor, self.reviewer, finished)
+        plan = schedule(
+            options.profile, options.seed, self.vendor, self.reviewer, finished, corpus=corpus
+        )
         planned = planned_manifest(
             options,
             self.vendor,
@@ -133,6 +141,7 @@ class _Run:
             images=images,
             expected_trials=expected.trial_count,
             batches=plan.batches,
+            corpus=corpus,
         )
         keep_manifest(self.folder, planned)
         self.progress.planned(expected.trial_count - len(finished))
@@ -144,6 +153,12 @@ class _Run:
         verdict = finish_bundle(self.folder)
         self._tell_what_to_mend()
         return verdict.exit_code
+
+    def _corpus(self) -> Corpus | None:
+        """The stories of this run; None where it plays none."""
+        if not plays_stories(self.options.profile):
+            return None
+        return own_corpus(self.options.stories) if self.options.stories else package_corpus()
 
     def _tell_what_to_mend(self) -> None:
         """Say how to go on when trials met trouble that is not the memory's."""

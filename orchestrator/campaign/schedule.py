@@ -1,7 +1,7 @@
 """All of a run's work and the cells that are expected of it, before it starts (DESIGN §7).
 
-What is expected follows from profile, requirement revision and seed only; vendor, runtime and
-machine are no part of it.
+What is expected follows from profile, requirement revision, seed and stories only; vendor, runtime
+and machine are no part of it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from orchestrator.suites.continuity.job import ContinuityJob
 from orchestrator.suites.integrity.driver import integrity_jobs
 from orchestrator.suites.integrity.planned import planned_integrity
 from orchestrator.suites.integrity.reviewer import Reviewer
+from orchestrator.suites.narrative.corpus import Corpus, package_corpus
+from orchestrator.suites.narrative.driver import narrative_jobs
+from orchestrator.suites.narrative.planned import planned_narrative
 from orchestrator.vendors import VendorConfig, VendorProcess
 
 __all__ = [
@@ -56,8 +59,15 @@ class Schedule:
     batches: int
 
 
-def expected_cells(profile: Profile, seed: int) -> ExpectedCells:
-    """Every trial that a run of this profile and seed must end with."""
+def expected_cells(profile: Profile, seed: int, corpus: Corpus | None = None) -> ExpectedCells:
+    """Every trial that a run of this profile and seed must end with.
+
+    Args:
+        profile: Which cells.
+        seed: Root of every sub-seed.
+        corpus: Stories of the narrative axis; None: those that come with memqual.
+    """
+    stories = package_corpus() if corpus is None else corpus
     trials = (
         ExpectedTrial(
             trial_id=trial_id(subject, plan.cell, plan.number),
@@ -66,7 +76,7 @@ def expected_cells(profile: Profile, seed: int) -> ExpectedCells:
             sub_seed=plan.sub_seed,
         )
         for subject in (VENDOR, *CONTROLS)
-        for plan in _trials(profile, seed, subject)
+        for plan in _trials(profile, seed, subject, stories)
     )
     return ExpectedCells.of(profile.value, continuity.REQUIREMENT_REVISION, seed, trials)
 
@@ -77,6 +87,8 @@ def schedule(
     vendor: VendorConfig | None,
     reviewer: Reviewer,
     finished: Collection[str],
+    *,
+    corpus: Corpus | None = None,
 ) -> Schedule:
     """The work that is still to be done.
 
@@ -86,13 +98,15 @@ def schedule(
         vendor: The memory under test, None for the reference.
         reviewer: The run's reviewer.
         finished: Trial ids that a cut run has ended already.
+        corpus: Stories of the narrative axis; None: those that come with memqual.
     """
     work: list[SubjectWork] = []
     batches = 0
     done = frozenset(finished)
+    stories = package_corpus() if corpus is None else corpus
     for subject in (VENDOR, *CONTROLS):
         config = vendor if subject == VENDOR else control_config(subject)
-        plans = _trials(profile, seed, subject)
+        plans = _trials(profile, seed, subject, stories)
         by_stack: dict[tuple[int, StackVariant], list[Job]] = {}
         crashes = [plan for plan in plans if plan.cell.suite is Suite.CONTINUITY]
         for batch in batches_for(subject, crashes, join_capabilities=subject != VENDOR):
@@ -100,9 +114,10 @@ def schedule(
             key = (_lease_seconds(batch), _variant(batch))
             by_stack.setdefault(key, []).append(ContinuityJob(batch, reviewer))
         records = [plan for plan in plans if plan.cell.suite is Suite.INTEGRITY]
-        by_stack.setdefault((LONG_LEASE_SECONDS, StackVariant.USUAL), []).extend(
-            integrity_jobs(subject, records, reviewer)
-        )
+        told = [plan for plan in plans if plan.cell.suite is Suite.NARRATIVE]
+        usual = by_stack.setdefault((LONG_LEASE_SECONDS, StackVariant.USUAL), [])
+        usual.extend(integrity_jobs(subject, records, reviewer))
+        usual.extend(narrative_jobs(subject, told, stories))
         for (lease_seconds, variant), jobs in by_stack.items():
             left = [job for job in jobs if not done.issuperset(job.trial_ids)]
             work += [
@@ -126,7 +141,7 @@ def control_config(subject: str) -> VendorConfig | None:
     )
 
 
-def _trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan]:
+def _trials(profile: Profile, seed: int, subject: str, corpus: Corpus) -> Sequence[TrialPlan]:
     control = subject != VENDOR
     planned = (
         continuity.select_for_controls(profile) if control else continuity.select(profile, seed)
@@ -134,6 +149,7 @@ def _trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan]:
     return (
         *continuity.trials_of(planned, seed),
         *planned_integrity(profile, seed, control=control),
+        *planned_narrative(profile, seed, corpus, control=control),
     )
 
 

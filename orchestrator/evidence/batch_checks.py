@@ -10,7 +10,7 @@ from orchestrator.evidence.bundle import ALTERED, Bundle
 from orchestrator.evidence.chains import Segment, link_segments
 from orchestrator.evidence.examination import Examination
 from orchestrator.evidence.records import BatchEvidence, TraceSpan
-from orchestrator.model import TrialRecord
+from orchestrator.model import Suite, TrialRecord
 from orchestrator.plan import Member
 from orchestrator.report.text import counted
 from orchestrator.suites.integrity.evidence import parse_job, raw_file_name
@@ -22,7 +22,7 @@ from services.common.journal import (
     verify_chain,
 )
 
-__all__ = ["Owner", "check_batches", "check_integrity"]
+__all__ = ["Owner", "check_batches", "check_calls"]
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,21 @@ def check_batches(bundle: Bundle, owners: dict[str, Owner]) -> Examination:
     return step
 
 
-def check_integrity(bundle: Bundle, owners: dict[str, Owner]) -> Examination:
-    """Check that the lines of every integrity job are in their place.
+def check_calls(bundle: Bundle, owners: dict[str, Owner], suite: Suite) -> Examination:
+    """Check that the lines of every job of a suite of scripts are in their place.
 
     Args:
         bundle: The bundle.
         owners: Is given an entry for each trial of each job.
+        suite: Whose jobs.
     """
-    step = Examination("integrity")
+    step = Examination(suite.value)
     calls = 0
     ids: list[str] = []
-    with step.reading("integrity"):
-        ids = bundle.ids("integrity", ".jsonl")
+    with step.reading(suite.value):
+        ids = bundle.ids(suite.value, ".jsonl")
     for job_id in ids:
-        name = raw_file_name(job_id)
+        name = raw_file_name(job_id, suite)
         with step.reading(name):
             job = parse_job(bundle.lines(name))
             calls += sum(len(lines) for lines in job.calls.values())

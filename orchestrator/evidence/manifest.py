@@ -64,6 +64,8 @@ class Manifest(Frozen):
         lock_digest: SHA-256 of the host's dependency lock.
         batches: Number of continuity batches: the trial range is 0..expected_trials-1.
         retail_store_digest: SHA-256 of the retail tools' store; empty for the generated one.
+        stories_digest: SHA-256 of stories.json; empty without narrative cells.
+        stories_own: The stories are somebody's own, and did not come with memqual.
         study: Design of the profile's study, as it was before the first trial; None without one.
     """
 
@@ -97,6 +99,8 @@ class Manifest(Frozen):
     batches: int
     started_unix_ns: int
     retail_store_digest: str = ""
+    stories_digest: str = ""
+    stories_own: bool = False
     study: Study | None = None
 
 

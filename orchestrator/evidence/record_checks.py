@@ -8,6 +8,7 @@ from itertools import pairwise
 from orchestrator.evidence.batch_checks import Owner
 from orchestrator.evidence.bundle import OTHER_VERSION, Bundle
 from orchestrator.evidence.examination import Examination
+from orchestrator.evidence.kept_stories import check_stories
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Profile, TrialRecord, Verdict
 from orchestrator.plan import ExpectedCells, ExpectedGroup, PlannedPlaces
@@ -51,6 +52,8 @@ def check_plan(
                 step.problem(
                     "manifest.json", f"{name} is {said}, and expected-cells.json has {planned}"
                 )
+    if manifest is not None:
+        check_stories(bundle, step, manifest)
     if expected.requirement_revision != REQUIREMENT_REVISION:
         step.note(
             f"requirement revision {expected.requirement_revision} is not this version's "

@@ -16,17 +16,19 @@ from orchestrator.errors import MemqualError
 from orchestrator.evidence.bundle import Bundle
 from orchestrator.evidence.comparison import aggregate_differences, record_differences
 from orchestrator.evidence.examination import SHOWN_MAX
+from orchestrator.evidence.kept_stories import stories_of
 from orchestrator.evidence.kept_trials import KeptTrials
 from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.slim import slim
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
-from orchestrator.model import RunVerdict, TrialRecord, Verdict
+from orchestrator.model import RunVerdict, Suite, TrialRecord, Verdict
 from orchestrator.plan import ExpectedCells
 from orchestrator.report.text import counted, say, visible
 from orchestrator.scoring.batch import score_batch
 from orchestrator.scoring.run import Aggregate, aggregate
 from orchestrator.suites.integrity.evidence import raw_file_name
 from orchestrator.suites.integrity.score import score_job
+from orchestrator.suites.narrative.score import score_narrative
 
 __all__ = ["rescore_bundle"]
 
@@ -92,6 +94,17 @@ def rescore_bundle(path: Path) -> int:
             [raw_file_name(job_id) for job_id in bundle.ids("integrity", ".jsonl")],
             lambda name: score_job(bundle.lines(name)),
             "vendor's own account (integrity)",
+        )
+        corpus = stories_of(bundle)
+        _rescore(
+            outcome,
+            kept,
+            [
+                raw_file_name(job_id, Suite.NARRATIVE)
+                for job_id in bundle.ids(Suite.NARRATIVE.value, ".jsonl")
+            ],
+            lambda name: score_narrative(bundle.lines(name), corpus),
+            "what was told and asked (narrative)",
         )
         left = _sort_out_the_rest(outcome, kept)
         records = [*kept.superseded, *outcome.recomputed.values(), *left]

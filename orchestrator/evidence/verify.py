@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.campaign.schedule import expected_cells
-from orchestrator.evidence.batch_checks import Owner, check_batches, check_integrity
+from orchestrator.evidence.batch_checks import Owner, check_batches, check_calls
 from orchestrator.evidence.bundle import Bundle
 from orchestrator.evidence.claims import claims_of
 from orchestrator.evidence.examination import Examination
+from orchestrator.evidence.kept_stories import stories_of
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.evidence.record_checks import Planner, check_plan, check_trials
 from orchestrator.evidence.rundir import json_bytes
@@ -29,12 +30,13 @@ _HELD, _BROKEN = 0, RunVerdict.INVALID.exit_code
 _TRIALS = "trials.jsonl"
 
 
-def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
+def verify_bundle(path: Path, planner: Planner | None = None) -> int:
     """Check a bundle and print what was found.
 
     Args:
         path: Run folder.
-        planner: What a profile and a seed schedule; this version's own by default.
+        planner: What a profile and a seed schedule; None: this version's own, with the bundle's
+            stories.
 
     Returns:
         0 when everything holds, 3 when something does not.
@@ -47,10 +49,10 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
     steps = [_check_sums(bundle)]
     steps[0].print()
     plan = Examination("plan")
-    manifest, expected = check_plan(bundle, plan, planner)
+    manifest, expected = check_plan(bundle, plan, planner or _planner_of(bundle))
     owners: dict[str, Owner] = {}
     batches = check_batches(bundle, owners)
-    integrity = check_integrity(bundle, owners)
+    scripts = [check_calls(bundle, owners, suite) for suite in (Suite.INTEGRITY, Suite.NARRATIVE)]
     trials = Examination("trials")
     check_trials(bundle, trials, expected, owners)
     totals = Examination("aggregate")
@@ -59,7 +61,7 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
         result = _check_totals(bundle, totals, manifest, expected)
     else:
         totals.skipped = "what it follows from does not hold"
-    for step in (plan, batches, integrity, trials, totals):
+    for step in (plan, batches, *scripts, trials, totals):
         step.print()
         steps.append(step)
     count = sum(step.problem_count for step in steps)
@@ -68,6 +70,10 @@ def verify_bundle(path: Path, planner: Planner = expected_cells) -> int:
         return _BROKEN
     _print_rates(manifest, result)
     return _HELD
+
+
+def _planner_of(bundle: Bundle) -> Planner:
+    return lambda profile, seed: expected_cells(profile, seed, stories_of(bundle))
 
 
 def _check_sums(bundle: Bundle) -> Examination:

@@ -24,6 +24,7 @@ from orchestrator.scoring.exemplars import judged_in_row
 from orchestrator.suites.continuity.cells import rows_of
 from orchestrator.suites.integrity.planned import ControlExpectation
 from orchestrator.suites.integrity.planned import expected_control_verdict as integrity_expectation
+from orchestrator.suites.narrative.planned import expected_control_verdict as narrative_expectation
 
 __all__ = ["ControlExpectation", "expectation"]
 
@@ -45,6 +46,8 @@ def expectation(subject: str, cell: Cell) -> ControlExpectation:
     """
     if cell.suite is Suite.INTEGRITY:
         return integrity_expectation(subject, cell)
+    if cell.suite is Suite.NARRATIVE:
+        return narrative_expectation(subject, cell)
     match subject:
         case "control:reference":
             return ControlExpectation.MUST_PASS

@@ -43,7 +43,7 @@ __all__ = [
     "trials_of",
 ]
 
-REQUIREMENT_REVISION = "2027-01"
+REQUIREMENT_REVISION = "2027-02"
 OPERATIONS_PER_KILL = 20
 CONTROL_OPERATIONS = 5
 SURVEY_OPERATIONS = 6
@@ -132,7 +132,7 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
         case Profile.PAPER:
             windows, weights = (), (Weight.PAPER,)
         case _:
-            # The other axis's benchmark.
+            # The other axes' benchmarks.
             windows, weights = (), ()
     cells = (*windows, *_cases(*weights))
     if profile is Profile.SURVEY:
@@ -142,7 +142,7 @@ def select(profile: Profile, seed: int) -> tuple[PlannedCell, ...]:
 
 def select_for_controls(profile: Profile) -> tuple[PlannedCell, ...]:
     """A control's cells: the memory arm on each window and capability, five operations each."""
-    if profile is Profile.MIB:
+    if profile in (Profile.MIB, Profile.ATANT):
         return ()
     # A study has one window: controls show there that a wrong memory would be seen.
     few = {Profile.SELFTEST: _SELFTEST_WINDOWS, Profile.PAPER: (WindowName.AFTER_COMMIT,)}

@@ -39,8 +39,8 @@ QUICK_TRIALS = 10
 CONTROL_TRIALS = 5
 """Of each letter, dealt over its cases, for a control and in a selftest."""
 
-# The four-arm study of the paper has no integrity trials of its own.
-_WITHOUT_INTEGRITY = (Profile.PAPER,)
+# The four-arm study of the paper and the other benchmark have no integrity trials.
+_WITHOUT_INTEGRITY = (Profile.PAPER, Profile.ATANT)
 
 
 class ControlExpectation(StrEnum):
@@ -50,6 +50,7 @@ class ControlExpectation(StrEnum):
     MAY_PASS = "may_pass"
     MUST_FAIL = "must_fail"
     NOT_OFFERED = "not_offered"
+    MUST_NOT_FAIL = "must_not_fail"
 
     def met_by(self, verdict: Verdict) -> bool:
         """Whether a trial's verdict is one that is expected."""
@@ -57,9 +58,19 @@ class ControlExpectation(StrEnum):
             verdict
             in {
                 ControlExpectation.MUST_PASS: (Verdict.PASS,),
-                ControlExpectation.MAY_PASS: (Verdict.PASS, Verdict.FAIL, Verdict.NOT_RUN),
+                ControlExpectation.MAY_PASS: (
+                    Verdict.PASS,
+                    Verdict.FAIL,
+                    Verdict.NOT_RUN,
+                    Verdict.UNSCORED,
+                ),
                 ControlExpectation.MUST_FAIL: (Verdict.FAIL,),
                 ControlExpectation.NOT_OFFERED: (Verdict.NOT_RUN,),
+                ControlExpectation.MUST_NOT_FAIL: (
+                    Verdict.PASS,
+                    Verdict.UNSCORED,
+                    Verdict.NOT_RUN,
+                ),
             }[self]
         )
 

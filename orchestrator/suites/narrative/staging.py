@@ -1,0 +1,105 @@
+"""What each trial of a job plays: its story, its namespace, what stands beside it.
+
+The same for a live memory and for kept lines, so that both ask the same.
+"""
+
+from __future__ import annotations
+
+from orchestrator.plan import Member
+from orchestrator.suites.integrity.calls import Script
+from orchestrator.suites.integrity.checks import Findings
+from orchestrator.suites.integrity.declared import Declared, NotRun
+from orchestrator.suites.integrity.evidence import JobLine, evidence_error
+from orchestrator.suites.narrative.cases import CASES
+from orchestrator.suites.narrative.corpus import Corpus
+from orchestrator.suites.narrative.gauge import Gauge
+from orchestrator.suites.narrative.scene import NarrativeCase, Scene
+from orchestrator.suites.narrative.stories import Story
+
+__all__ = ["Staging"]
+
+
+class Staging:
+    """The trials of one job.
+
+    Args:
+        job: The job.
+        corpus: What is told and asked.
+        declared: What the memory declares.
+        deterministic: It declares that equal calls give equal answers.
+
+    Raises:
+        EvidenceError: A trial is of no case, or of no story of the corpus.
+    """
+
+    def __init__(
+        self, job: JobLine, corpus: Corpus, declared: Declared, deterministic: bool
+    ) -> None:
+        self._declared = declared
+        self._deterministic = deterministic
+        self._shared = job.trials[0].workflow_id
+        self._facts: dict[str, str] = {}
+        self._stories: dict[str, Story] = {}
+        self._beside: dict[str, tuple[Story, ...]] = {}
+        self._others: dict[str, Story] = {}
+        for name in dict.fromkeys(member.cell.case for member in job.trials):
+            self._cast(_case(name), [one for one in job.trials if one.cell.case == name], corpus)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Texts of the facts that the memory told of, by id; all trials share them."""
+        return self._facts
+
+    def not_run(self, member: Member) -> NotRun | None:
+        """Why a trial does not apply to the memory; None when it does."""
+        return _case(member.cell.case).not_run(self._declared, self._deterministic)
+
+    def scene(self, member: Member) -> Scene:
+        """One trial, as its script sees it."""
+        case = _case(member.cell.case)
+        story = self._stories[member.trial_id]
+        return Scene(
+            story=story,
+            beside=self._beside[member.trial_id],
+            other=self._others.get(member.trial_id),
+            namespace=self._shared if case.together else member.workflow_id,
+            own=member.workflow_id,
+            declared=self._declared,
+            deterministic=self._deterministic,
+            findings=Findings(case.checks),
+            gauge=Gauge(story),
+            facts=self._facts,
+            number=_number(member),
+            case=case,
+        )
+
+    def script(self, scene: Scene) -> Script:
+        """The script of a trial."""
+        return scene.case.script(scene)
+
+    def _cast(self, case: NarrativeCase, members: list[Member], corpus: Corpus) -> None:
+        stories = case.stories(corpus)
+        beside = case.beside(corpus) if case.beside is not None else ()
+        for member in members:
+            number = _number(member)
+            if number >= len(stories):
+                raise evidence_error(f"trial {member.trial_id!r} is of no story of the corpus")
+            self._stories[member.trial_id] = stories[number]
+            self._beside[member.trial_id] = tuple(beside[number]) if beside else ()
+        for member, other in zip(members, [*members[1:], members[0]], strict=True):
+            if other is not member:
+                self._others[member.trial_id] = self._stories[other.trial_id]
+
+
+def _case(name: str) -> NarrativeCase:
+    case = CASES.get(name)
+    if case is None:
+        raise evidence_error(f"{name!r} is no narrative case")
+    return case
+
+
+def _number(member: Member) -> int:
+    number = member.trial_id.rpartition("#")[2]
+    if not number.isdecimal():
+        raise evidence_error(f"trial {member.trial_id!r} has no number")
+    return int(number)

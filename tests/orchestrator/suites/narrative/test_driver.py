@@ -1,0 +1,156 @@
+"""Narrative jobs on a memory that is right about the contract, and on some that are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import CheckOutcome, NotRunSubtype, TrialRecord, Verdict
+from tests.orchestrator.suites.integrity.contexts import check_of, found
+from tests.orchestrator.suites.narrative.rigs import play
+
+LEVELS = (
+    "level.core",
+    "level.stress",
+    "level.cumulative_scoped",
+    "level.cumulative_open",
+    "level.scale_scoped",
+    "level.scale_open",
+)
+GRADED = (
+    *LEVELS,
+    "property.update",
+    "property.reconstruction",
+    "property.operational_usefulness",
+)
+
+
+def figures_of(record: TrialRecord) -> dict[str, str]:
+    return {figure.name: figure.value for figure in record.figures}
+
+
+def test_a_level_is_graded_with_a_figure_for_each_checkpoint_and_question() -> None:
+    (record,) = play("level.core")
+
+    assert record.verdict is Verdict.UNSCORED
+    assert figures_of(record) == {
+        "story": "r1-01",
+        "round": "r1",
+        "patterns": "multi_fact temporal_update",
+        "cp1": "2/3",
+        "cp2": "3/3",
+        "cp3": "4/4",
+        "cp4": "0/1",
+        "cp5": "1/3",
+        "cp6": "2/2",
+        "cp8_published": "3/3",
+        "cp8_strict": "3/3",
+        "asked q1": "factual yes yes -",
+        "asked q2": "change yes yes cp5",
+        "asked q3": "general_knowledge yes yes cp5",
+    }
+
+
+@pytest.mark.parametrize("case", GRADED)
+def test_nothing_that_is_graded_passes_or_fails(case: str) -> None:
+    records = play(case)
+
+    assert records
+    assert {record.verdict for record in records} == {Verdict.UNSCORED}
+    assert all(figures_of(record)["story"] for record in records)
+
+
+def test_in_one_memory_scoped_and_open_questions_share_what_was_told() -> None:
+    records = play("level.scale_scoped", "level.scale_open")
+
+    assert [record.cell.case for record in records] == ["level.scale_scoped"] * 2 + [
+        "level.scale_open"
+    ] * 2
+    assert [figures_of(record)["story"] for record in records] == ["r1-01", "r2-01"] * 2
+    assert len({record.batch_id for record in records}) == 1
+    assert figures_of(records[2])["cp6"] == "2/2"
+
+
+def test_the_largest_level_is_filled_up_with_derived_stories() -> None:
+    records = play("level.scale_1000_scoped", "level.scale_1000_open")
+
+    assert {record.verdict for record in records} == {Verdict.UNSCORED}
+
+
+@pytest.mark.parametrize("case", [*GRADED, "property.disambiguation", "property.bad_input"])
+@pytest.mark.parametrize("flaw", ["empty", "both"])
+def test_an_answer_that_is_neither_text_nor_declined_is_none(case: str, flaw: str) -> None:
+    for record in play(case, flaw=flaw):
+        assert record.verdict is Verdict.FAIL
+        assert found(record, CheckOutcome.VIOLATED) == [f"narrative.{record.cell.case}.contract"]
+
+
+def test_a_healthy_memory_that_raises_fails() -> None:
+    (record,) = play("level.core", flaw="raises")
+
+    assert record.verdict is Verdict.FAIL
+    assert "INTERNAL" in record.cause
+
+
+def test_declared_traces_are_owed() -> None:
+    (record,) = play("level.core", flaw="untraced")
+
+    assert record.verdict is Verdict.FAIL
+    assert "gives no trace" in record.cause
+
+
+def test_without_traces_only_answers_are_scored() -> None:
+    (record,) = play("level.core", flaw="no_traces")
+
+    names = figures_of(record)
+    assert record.verdict is Verdict.UNSCORED
+    assert {name for name in names if name.startswith("cp")} == {"cp8_published", "cp8_strict"}
+
+
+def test_a_memory_without_a_narrative_path_is_not_asked() -> None:
+    (record,) = play("level.core", flaw="undeclared")
+
+    assert (record.verdict, record.subtype) == (
+        Verdict.NOT_RUN,
+        NotRunSubtype.CAPABILITY_ABSENT,
+    )
+    assert record.figures == ()
+
+
+def test_speakers_are_kept_apart() -> None:
+    assert {record.verdict for record in play("property.disambiguation")} == {Verdict.PASS}
+
+
+def test_a_memory_that_mixes_speakers_is_caught() -> None:
+    records = play("property.disambiguation", flaw="mixes")
+
+    caught = {check for record in records for check in found(record, CheckOutcome.VIOLATED)}
+    assert caught == {"narrative.property.disambiguation.others"}
+
+
+def test_equal_questions_have_equal_answers() -> None:
+    assert {record.verdict for record in play("property.determinism")} == {Verdict.PASS}
+
+
+def test_a_memory_that_rolls_dice_is_caught() -> None:
+    for record in play("property.determinism", flaw="dice"):
+        assert found(record, CheckOutcome.VIOLATED) == [
+            "narrative.property.determinism.again",
+            "narrative.property.determinism.twin",
+        ]
+
+
+def test_bad_input_is_refused_and_unusual_input_is_taken() -> None:
+    records = play("property.bad_input")
+
+    assert [record.cause for record in records if record.verdict is not Verdict.PASS] == []
+
+
+def test_a_memory_that_takes_everything_is_caught_where_it_must_not() -> None:
+    records = play("property.bad_input", flaw="takes_all")
+
+    failed = [record for record in records if record.verdict is Verdict.FAIL]
+    # The largest is refused by gRPC itself.
+    assert len(failed) == 14
+    for record in failed:
+        check = check_of(record, "narrative.property.bad_input.refused")
+        assert check.outcome is CheckOutcome.VIOLATED
