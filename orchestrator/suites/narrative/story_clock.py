@@ -59,10 +59,14 @@ class StoryClock:
         What is not understood becomes a day after the turn before it.
         """
         exact = iso_local(text)
-        moment = exact or self._guess(text)
-        understood = moment is not None
-        if moment is None:
-            moment = self._last if self._first else self._last + timedelta(days=1)
+        try:
+            moment = exact or self._guess(text)
+            understood = moment is not None
+            if moment is None:
+                moment = self._last if self._first else self._last + timedelta(days=1)
+        except OverflowError:
+            # After the last day of the calendar.
+            moment, understood = self._last, False
         self._last, self._first = moment, False
         return (text if exact else moment.isoformat(timespec="minutes")), understood
 
@@ -73,8 +77,8 @@ class StoryClock:
         hour, minute = clock or (self._last.hour, self._last.minute)
         date, step = day or (self._last, timedelta(days=1))
         moment = date.replace(hour=hour, minute=minute)
-        while moment < self._last:
-            moment += step
+        if moment < self._last:
+            moment += step * -((moment - self._last) // step)
         return moment
 
     def _day(self, text: str) -> tuple[datetime, timedelta] | None:
