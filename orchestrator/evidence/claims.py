@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Frozen, RunVerdict
+from orchestrator.report.declared import is_assisted
+from orchestrator.report.narrative import narrative_lines
 from orchestrator.scoring.run import Aggregate
+from orchestrator.suites.narrative.totals import levels_of
 
 __all__ = ["Claims", "claims_of"]
 
@@ -30,6 +33,16 @@ def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
         name = f"{measured.name} ({measured.title})"
         sentence = f"{subject}, {name}, profile {manifest.profile}: {measured.words}."
         (supported if measured.evaluated else not_supported).append(sentence)
+    assisted = is_assisted(manifest.describe_json)
+    whole = {row.level for row in levels_of(result.narrative) if row.whole}
+    for row, line in zip(
+        levels_of(result.narrative),
+        narrative_lines(result.narrative, assisted=assisted),
+        strict=False,
+    ):
+        sentence = f"{subject}, narrative level {line}."
+        own = manifest.stories_own or row.level not in whole
+        (not_supported if own else supported).append(sentence)
     verdict = f"{subject} is {result.verdict.value} under profile {manifest.profile}."
     (supported if conclusive else not_supported).append(verdict)
     not_supported += [
@@ -40,6 +53,15 @@ def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
         not_supported.append(
             "That integrity checks labelled vendor-reported are true of what the memory really "
             "holds: they rest on its own answers."
+        )
+    if result.narrative:
+        not_supported.append(
+            "Levels of ATANT's own corpus: these are of memqual's, or of the stories that were "
+            "given."
+        )
+        not_supported.append(
+            "That checkpoints 1 to 7, 9 and 10 are true of how the memory works: they rest on its "
+            "own traces."
         )
     if manifest.runtime == "process":
         not_supported.append("Isolation of the memory: local processes share one machine.")

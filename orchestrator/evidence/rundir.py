@@ -29,7 +29,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _LOCK_FILE = ".lock"
 _PIECE_BYTES = 64 * 1024
 _TRIALS_FILE = "trials.jsonl"
-_FOLDERS = ("batches", "traces", "journals", "integrity", "logs")
+_FOLDERS = ("batches", "traces", "journals", "integrity", "narrative", "logs")
 
 
 def read_json_lines(path: Path) -> Iterator[str]:

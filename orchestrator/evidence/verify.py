@@ -20,6 +20,8 @@ from orchestrator.evidence.rundir import json_bytes
 from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, Suite
 from orchestrator.plan import ExpectedCells
+from orchestrator.report.declared import is_assisted
+from orchestrator.report.narrative import narrative_lines
 from orchestrator.report.text import counted, say, visible
 from orchestrator.scoring.counting import CountingRecords
 from orchestrator.scoring.run import Aggregate, Totals
@@ -136,4 +138,7 @@ def _print_rates(manifest: Manifest, result: Aggregate) -> None:
         say(f"  {visible(name):<16} {rate.text} passed")
     for measured in result.integrity_rates:
         say(f"  {measured.name:<16} {measured.words}")
+    assisted = is_assisted(manifest.describe_json)
+    for line in narrative_lines(result.narrative, assisted=assisted):
+        say(f"  {line}")
     say("The bundle is not signed: it is consistent, and its authorship is not claimed.")

@@ -13,6 +13,8 @@ from rich.table import Table
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import CONTROLS, VENDOR
+from orchestrator.report.declared import is_assisted
+from orchestrator.report.narrative import narrative_lines, share_words, verdict_words
 from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate
@@ -77,6 +79,8 @@ class ConsoleTable:
                 console.print(f"  {name:<16} {rate.text} passed")
         if result.integrity_cases:
             _print_integrity(console, result)
+        if result.narrative:
+            _print_narrative(console, manifest, result)
         for paper in self._paper.result():
             _print_paper(paper)
         self._print_failures(console, root)
@@ -118,11 +122,28 @@ def _print_integrity(console: Console, result: Aggregate) -> None:
         console.print(f"{indent}{rate.name:<16} {rate.words}", soft_wrap=True)
 
 
+def _print_narrative(console: Console, manifest: Manifest, result: Aggregate) -> None:
+    """Every narrative cell, both readings of CP8 side by side, and the levels."""
+    table = Table(title="Narrative: both readings of CP8")
+    table.add_column("cell", no_wrap=True)
+    for name in ("trials", "questions", "strict", "published"):
+        table.add_column(name, justify="right")
+    for row in result.narrative:
+        table.add_row(
+            row.case,
+            verdict_words(row),
+            str(row.questions) if row.questions else "",
+            share_words(row.strict, row.questions) if row.questions else "",
+            share_words(row.published, row.questions) if row.questions else "",
+        )
+    _wide_console().print(table)
+    for line in narrative_lines(result.narrative, assisted=is_assisted(manifest.describe_json)):
+        console.print(f"  {line}", soft_wrap=True)
+
+
 def _print_paper(paper: PaperTable) -> None:
     """One of the study's tables: published / ours."""
-    # A file has no width: there its lines are as long as the table needs.
-    width = None if sys.stdout.isatty() else _FILE_WIDTH
-    console = Console(file=sys.stdout, highlight=False, width=width)
+    console = _wide_console()
     table = Table(title=f"{paper.title}: published / ours")
     table.add_column("of")
     for name in (*paper.columns, "trials"):
@@ -133,6 +154,12 @@ def _print_paper(paper: PaperTable) -> None:
     console.print(table)
     for note in paper.notes:
         console.print(f"  {_shown(note)}", soft_wrap=True)
+
+
+def _wide_console() -> Console:
+    """A file has no width: there its lines are as long as a table needs."""
+    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    return Console(file=sys.stdout, highlight=False, width=width)
 
 
 def _of(count: int, total: int) -> str:

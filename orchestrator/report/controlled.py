@@ -22,6 +22,7 @@ _MUST = {
     "must_pass": "must pass",
     "must_fail": "must fail",
     "not_offered": "must be N/R: offered to nobody",
+    "must_not_fail": "must not fail",
     "may_pass": "may pass or fail; must be evaluated",
 }
 

@@ -8,7 +8,7 @@ from memqual.v1 import vendor_pb2
 from orchestrator.errors import EvidenceError
 from orchestrator.evidence.records import message_from_json
 
-__all__ = ["CapabilityLook", "DeclaredView", "declared_of"]
+__all__ = ["CapabilityLook", "DeclaredView", "declared_of", "is_assisted"]
 
 _STATUSES = {
     vendor_pb2.CAPABILITY_STATUS_SUPPORTED: ("supported", "pass", "✓"),
@@ -62,6 +62,15 @@ def declared_of(describe_json: str) -> DeclaredView:
         if capability != vendor_pb2.CAPABILITY_UNSPECIFIED
     )
     return DeclaredView("", _facts(describe), looks)
+
+
+def is_assisted(describe_json: str) -> bool:
+    """Whether a memory declares that a language model takes part in its answers."""
+    try:
+        describe = message_from_json(describe_json, vendor_pb2.DescribeResponse, "describe_json")
+    except EvidenceError:
+        return False
+    return describe.llm_in_loop
 
 
 def _look(

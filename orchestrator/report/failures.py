@@ -194,7 +194,7 @@ def _view(run_id: str, trial: TrialRecord) -> TrialView:
     bad = [check for check in trial.checks if check.outcome is not CheckOutcome.HELD]
     bad.sort(key=lambda check: check.outcome is not CheckOutcome.VIOLATED)
     continuity = trial.cell.suite is Suite.CONTINUITY
-    folder = "batches, traces, journals" if continuity else "integrity"
+    folder = "batches, traces, journals" if continuity else trial.cell.suite.value
     return TrialView(
         trial_id=trial.trial_id,
         cause=visible(trial.cause, 2 * TEXT_CHARACTERS) or "no cause was kept",

@@ -22,10 +22,11 @@ from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import VENDOR
 from orchestrator.report.axis import AxisBuilder, AxisView
 from orchestrator.report.controlled import ControlList, ControlView
-from orchestrator.report.declared import DeclaredView, declared_of
+from orchestrator.report.declared import DeclaredView, declared_of, is_assisted
 from orchestrator.report.facts import Gap, GapList, HazardRow, hazards_of, run_facts
 from orchestrator.report.failures import CellFailures, FailureList
 from orchestrator.report.matrix import Matrix, MatrixBuilder
+from orchestrator.report.narrative import AskedFailures, NarrativeView, narrative_of
 from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.report.wording import MARKS, MEANINGS, Mark, coverage, share
@@ -64,6 +65,7 @@ class Page:
     gaps: tuple[Gap, ...]
     matrix: Matrix
     axis: AxisView
+    narrative: NarrativeView
     paper: tuple[PaperTable, ...]
     controls: tuple[ControlView, ...]
     declared: DeclaredView
@@ -98,6 +100,7 @@ class PageBuilder:
         self._gaps = GapList()
         self._matrix = MatrixBuilder()
         self._axis = AxisBuilder()
+        self._asked = AskedFailures()
         self._paper = PaperBuilder()
         self._controls = ControlList()
 
@@ -111,6 +114,7 @@ class PageBuilder:
         self._gaps.add(trial)
         self._matrix.add(trial)
         self._axis.add(trial)
+        self._asked.add(trial)
         self._paper.add(trial)
 
     def render(self, manifest: Manifest, result: Aggregate) -> str:
@@ -135,6 +139,9 @@ class PageBuilder:
             gaps=self._gaps.result(),
             matrix=matrix,
             axis=self._axis.result(),
+            narrative=narrative_of(
+                result.narrative, self._asked, assisted=is_assisted(manifest.describe_json)
+            ),
             paper=self._paper.result(),
             controls=self._controls.result(result),
             declared=declared_of(manifest.describe_json),

@@ -2,7 +2,8 @@
 
 `failure` is the memory's: a trial failed. `error` is the testbed's: a trial could not be evaluated,
 a control was not caught, an expected trial is missing. `skipped` is N/R with its subtype, or a
-comparator that nothing is judged of. A control that comes to what it must passes, whatever its own
+comparator that nothing is judged of, or a
+graded cell with its figures. A control that comes to what it must passes, whatever its own
 verdict is.
 """
 
@@ -17,12 +18,15 @@ from typing import TypeVar
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from orchestrator.evidence.manifest import Manifest
-from orchestrator.model import TrialRecord, Verdict
+from orchestrator.model import Suite, TrialRecord, Verdict
 from orchestrator.plan import VENDOR
+from orchestrator.report.declared import is_assisted
+from orchestrator.report.narrative import narrative_properties, share_words
 from orchestrator.report.text import visible
 from orchestrator.report.wording import replay_command
 from orchestrator.scoring.controls import expectation
 from orchestrator.scoring.run import Aggregate, is_missed, latest_records
+from orchestrator.suites.narrative.totals import NarrativeRow
 
 __all__ = ["JunitBuilder", "render_junit"]
 
@@ -45,6 +49,7 @@ class _Cell:
     missed: int = 0
     misses: list[TrialRecord] = field(default_factory=list)
     must: str = ""
+    graded_case: str = ""
 
     def add(self, trial: TrialRecord, *, missed: bool) -> None:
         self.counts[trial.verdict] += 1
@@ -75,7 +80,10 @@ class JunitBuilder:
         cells = self._suites.setdefault((trial.subject, trial.cell.suite.value), {})
         cell = cells.get(trial.cell.cell_id)
         if cell is None:
-            cell = cells[trial.cell.cell_id] = _Cell(must=_must(trial))
+            is_story = trial.cell.suite is Suite.NARRATIVE
+            cell = cells[trial.cell.cell_id] = _Cell(
+                must=_must(trial), graded_case=trial.cell.case if is_story else ""
+            )
         cell.add(trial, missed=is_missed(trial))
 
     def render(self, manifest: Manifest, result: Aggregate) -> str:
@@ -87,6 +95,7 @@ class JunitBuilder:
         """
         document = JUnitXml(visible(f"memqual {manifest.run_id}"))
         document.add_testsuite(_run_suite(manifest, result))
+        graded = {row.case: _graded_words(row) for row in result.narrative}
         order = {(one.subject, one.cell_id): at for at, one in enumerate(result.cells)}
 
         def place(subject: str, cells: Iterable[str]) -> int:
@@ -98,7 +107,8 @@ class JunitBuilder:
             suite = TestSuite(visible(f"{subject} {suite_name}"))
             for cell_id in sorted(cells, key=lambda one: place(subject, [one])):
                 case = TestCase(visible(cell_id), visible(f"memqual.{subject}.{suite_name}"))
-                outcome = _outcome(self._run_id, subject, cells[cell_id])
+                told = graded.get(cells[cell_id].graded_case, "") if subject == VENDOR else ""
+                outcome = _outcome(self._run_id, subject, cells[cell_id], told)
                 if outcome is not None:
                     case.result = outcome
                 suite.add_testcase(case)
@@ -139,6 +149,7 @@ def _run_suite(manifest: Manifest, result: Aggregate) -> TestSuite:
         ("runtime", manifest.runtime),
         ("requirement_revision", manifest.requirement_revision),
         *((f"integrity {rate.name}", rate.words) for rate in result.integrity_rates),
+        *narrative_properties(result.narrative, assisted=is_assisted(manifest.describe_json)),
     ):
         suite.add_property(name, visible(value))
     complete = TestCase("every expected trial is present", "memqual.run")
@@ -157,8 +168,24 @@ def _run_suite(manifest: Manifest, result: Aggregate) -> TestSuite:
     return suite
 
 
-def _outcome(run_id: str, subject: str, cell: _Cell) -> Failure | Error | Skipped | None:
-    """What a testcase is marked with; None when it passed."""
+def _graded_words(row: NarrativeRow) -> str:
+    """Both readings of a graded cell; empty where it has PASS and FAIL alone."""
+    strict = share_words(row.strict, row.questions)
+    published = share_words(row.published, row.questions)
+    return f"strict {strict}, published {published}" if row.questions else ""
+
+
+def _outcome(
+    run_id: str, subject: str, cell: _Cell, graded: str
+) -> Failure | Error | Skipped | None:
+    """What a testcase is marked with; None when it passed.
+
+    Args:
+        run_id: For the commands that repeat a trial.
+        subject: `vendor` or `control:<flaw>`.
+        cell: What its trials came to.
+        graded: What a graded cell shows, in words.
+    """
     counts, total = cell.counts, cell.counts.total()
     evaluated = counts[Verdict.PASS] + counts[Verdict.FAIL]
     beside = f"coverage {evaluated}/{total - counts[Verdict.UNSCORED]}"
@@ -190,7 +217,10 @@ def _outcome(run_id: str, subject: str, cell: _Cell) -> Failure | Error | Skippe
         subtypes = ", ".join(sorted(cell.subtypes))
         return Skipped(f"N/R {subtypes}: {cause}", subtypes)
     if counts[Verdict.UNSCORED] == total:
-        return Skipped("UNSCORED: a comparator arm, of which nothing is judged", "UNSCORED")
+        why = "a comparator arm, of which nothing is judged"
+        if cell.graded_case:
+            why = f"graded: {graded or 'see the report'}"
+        return Skipped(f"UNSCORED: {why}", "UNSCORED")
     return None
 
 

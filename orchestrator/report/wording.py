@@ -74,7 +74,7 @@ def coverage(rate: Rate) -> str:
 def injection(cell: Cell) -> str:
     """What is done to the services in a cell, in words: who dies, what becomes of the message."""
     parts = [f"{cell.arm.value} arm"]
-    if cell.suite is Suite.CONTINUITY and cell.case:
+    if cell.suite is not Suite.INTEGRITY and cell.case:
         parts.append(cell.case)
     if cell.target is not TargetSet.NONE:
         parts.append(f"kill {cell.target.value}")

@@ -26,6 +26,7 @@ from orchestrator.scoring.parity import Parity
 from orchestrator.scoring.study_parity import StudyParity
 from orchestrator.suites.continuity.families import EvidenceClass, case_of_cell
 from orchestrator.suites.integrity.metrics import CategoryRow, IntegrityRate, IntegrityTotals
+from orchestrator.suites.narrative.totals import NarrativeRow, NarrativeTotals, is_graded
 
 __all__ = [
     "Aggregate",
@@ -64,6 +65,7 @@ class Aggregate(Frozen):
         integrity_rates: The vendor's rates of the integrity axis: the benchmark's and those beyond
             it, with coverage; empty without integrity trials.
         integrity_cases: The vendor's integrity cases, safety and utility apart.
+        narrative: The vendor's narrative cells, with checkpoints and questions.
     """
 
     verdict: RunVerdict
@@ -76,6 +78,7 @@ class Aggregate(Frozen):
     rates: dict[str, Rate]
     integrity_rates: tuple[IntegrityRate, ...]
     integrity_cases: tuple[CategoryRow, ...]
+    narrative: tuple[NarrativeRow, ...] = ()
 
 
 class Totals:
@@ -95,6 +98,7 @@ class Totals:
         self._study = StudyParity()
         self._findings: Counter[str] = Counter()
         self._integrity = IntegrityTotals()
+        self._narrative = NarrativeTotals()
         self._rates: dict[str, Counter[Verdict]] = {}
         self._uncertain = 0
 
@@ -121,12 +125,12 @@ class Totals:
         self._study.add(trial)
         self._findings.update(trial.findings)
         self._integrity.add(trial)
+        self._narrative.add(trial)
         whole = _whole(trial.cell)
-        for name in (whole, f"{whole}/{trial.cell.case}" if trial.cell.case else whole):
-            self._rates.setdefault(name, Counter())
-        self._rates[whole][trial.verdict] += 1
-        if trial.cell.case:
-            self._rates[f"{whole}/{trial.cell.case}"][trial.verdict] += 1
+        # A graded cell has no rate of PASS.
+        named = bool(trial.cell.case) and not is_graded(trial.cell)
+        for name in (whole, f"{whole}/{trial.cell.case}") if named else (whole,):
+            self._rates.setdefault(name, Counter())[trial.verdict] += 1
 
     def result(self) -> Aggregate:
         """What everything that was added amounts to."""
@@ -157,6 +161,7 @@ class Totals:
             rates={name: rate_of(self._rates[name]) for name in _in_order(self._rates)},
             integrity_rates=self._integrity.rates() if cases else (),
             integrity_cases=cases,
+            narrative=self._narrative.rows(),
         )
 
     def _missing(self) -> Iterable[str]:

@@ -16,6 +16,10 @@ __all__ = ["AskedFigure", "Gauge", "rate_of", "read_asked"]
 _ASKED = "asked "
 _SEEN_CHARACTERS = 300
 _YES, _NO = "yes", "no"
+_NOT_ASKED = (
+    Point(Checkpoint.PUBLISHED, False, "not asked"),
+    Point(Checkpoint.STRICT, False, "not asked"),
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,13 @@ class Gauge:
                 seen=printable("".join(seen), _SEEN_CHARACTERS),
             )
         )
+
+    def unasked(self) -> None:
+        """Every question that was not asked counts as answered wrongly: the trial broke off."""
+        known = {asked.question_id for asked in self._asked}
+        for question in self.story.questions:
+            if question.question_id not in known:
+                self.asked(question, _NOT_ASKED)
 
     def figures(self) -> tuple[Figure, ...]:
         """What the trial's record tells: the story, each checkpoint, each question."""

@@ -113,12 +113,17 @@ def load_stories(paths: Iterable[Path]) -> tuple[Story, ...]:
 def _story(draft: Draft) -> tuple[Story | None, list[Finding]]:
     found, complaints = examine(StoryFile, draft.content)
     absent = list(_absent(draft))
+    said = {place for place, _, _ in absent}
     findings = [
         Finding(draft.path, line, Severity.ERROR, Rule.FIELDS, message)
         for line, message in (
-            *absent,
-            # The model says of some of them, too, that they are missing.
-            *(_told(each, draft) for each in complaints if each.kind != "missing"),
+            *((line, message) for _, line, message in absent),
+            # Of some of them the model says, too, that they are missing.
+            *(
+                _told(each, draft)
+                for each in complaints
+                if each.kind != "missing" or each.path not in said
+            ),
         )
     ]
     if found is None or absent:
@@ -135,8 +140,8 @@ def _told(complaint: Complaint, draft: Draft) -> tuple[int, str]:
     return complaint.line, f"{where}: {short(written)} is no text here: quote it"
 
 
-def _absent(draft: Draft) -> Iterator[tuple[int, str]]:
-    """Fields that the story's form requires and that are not there."""
+def _absent(draft: Draft) -> Iterator[tuple[StoryPath, int, str]]:
+    """Fields that the story's form requires and that are not there: place, line and sentence."""
     required = REQUIRED[draft.form]
     data = draft.content.data
     parts: list[tuple[StoryPath, object, Level]] = [((), data, Level.STORY)]
@@ -154,7 +159,7 @@ def _absent(draft: Draft) -> Iterator[tuple[int, str]]:
                 what = "no questions: " if name == "questions" else ""
                 inside = f" in {'.'.join(map(str, place))}" if place else ""
                 line = draft.content.line_of(place)
-                yield line, f"{what}the field {name!r} is missing{inside}{hint}"
+                yield (*place, name), line, f"{what}the field {name!r} is missing{inside}{hint}"
 
 
 def _remarks(placed: _Placed) -> Iterator[Finding]:

@@ -72,6 +72,8 @@ def _score(job: JobLines, member: Member, staging: Staging) -> TrialRecord:
         not_run = NotRun(NotRunSubtype.PLATFORM, impossible.cause)
     except ContractBreach as breach:
         findings.violated(scene.case.contract, str(breach))
+        if scene.case.graded:
+            scene.gauge.unasked()
     recorded.expect_end()
     expect_health(job, member)
     return record_of(

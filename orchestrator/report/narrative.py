@@ -1,0 +1,309 @@
+"""The narrative axis where people read it: levels and tiers, checkpoints, what failed (ATANT).
+
+The published and the strict reading of CP8 stand side by side everywhere; tiers that count are
+those of the strict one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orchestrator.model import Suite, TrialRecord, Verdict
+from orchestrator.report.wording import MARKS, Mark
+from orchestrator.suites.narrative.checkpoints import Checkpoint
+from orchestrator.suites.narrative.gauge import read_asked
+from orchestrator.suites.narrative.levels import LevelName
+from orchestrator.suites.narrative.totals import (
+    LevelRow,
+    NarrativeRow,
+    Tier,
+    levels_of,
+    reached,
+)
+
+__all__ = [
+    "CHECKPOINT_NAMES",
+    "AskedFailure",
+    "AskedFailures",
+    "CellLook",
+    "LevelLook",
+    "NarrativeView",
+    "level_words",
+    "narrative_lines",
+    "narrative_of",
+    "narrative_properties",
+    "share_words",
+    "verdict_words",
+]
+
+CHECKPOINT_NAMES = {
+    Checkpoint.CLASSIFICATION: "CP1 input classification",
+    Checkpoint.STORAGE: "CP2 extraction and storage",
+    Checkpoint.PREDICTION: "CP3 predictive indexing",
+    Checkpoint.TAGGING: "CP4 type tagging",
+    Checkpoint.QUERY: "CP5 query classification",
+    Checkpoint.MATCHING: "CP6 structural matching",
+    Checkpoint.CONVERGENCE: "CP7 convergence",
+    Checkpoint.PUBLISHED: "CP8 final answer, published",
+    Checkpoint.STRICT: "CP8 final answer, strict",
+    Checkpoint.TEMPORAL: "CP9 temporal reasoning",
+    Checkpoint.ADAPTATION: "CP10 contextual adaptation",
+}
+"""What each checkpoint is called, in the order in which they are read."""
+
+_NOT_SCORED = "N/R"
+_FAILURES_KEPT = 50
+_ASSISTED = " (Assisted)"
+
+
+@dataclass(frozen=True)
+class LevelLook:
+    """One level.
+
+    Attributes:
+        stories: Exact count, and what the level is defined on.
+        questions: Exact count, all cells of the level together.
+        published, strict: Questions that are right.
+        tier_published, tier_strict: Of the level's worse cell.
+        mark: Unscored for a tier, a gap where stories lack.
+        note: Why no claim can rest on it; empty where one can.
+    """
+
+    name: str
+    stories: str
+    questions: str
+    published: str
+    strict: str
+    tier_published: str
+    tier_strict: str
+    mark: Mark
+    note: str
+
+
+@dataclass(frozen=True)
+class CellLook:
+    """One cell.
+
+    Attributes:
+        verdicts: What its trials came to, in words.
+        checkpoints: Rate of every checkpoint, in order; N/R where nothing was told or expected.
+        groups: Kind, name, questions, published and strict, each in words.
+        failures: Checkpoint, pattern and count.
+    """
+
+    row: NarrativeRow
+    verdicts: str
+    mark: Mark
+    checkpoints: tuple[str, ...]
+    groups: tuple[tuple[str, str, str, str, str], ...]
+    failures: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True)
+class AskedFailure:
+    """One question whose answer was not right by the strict reading."""
+
+    trial_id: str
+    story: str
+    question: str
+    expected_type: str
+    failed: str
+    seen: str
+
+
+@dataclass(frozen=True)
+class NarrativeView:
+    """The whole axis of one subject.
+
+    Attributes:
+        reached_strict, reached_published: The highest level with a tier, in words.
+        names: Headings of the checkpoints.
+    """
+
+    levels: tuple[LevelLook, ...]
+    reached_strict: str
+    reached_published: str
+    names: tuple[str, ...]
+    cells: tuple[CellLook, ...]
+    failures: tuple[AskedFailure, ...]
+    failures_left_out: int
+
+
+class AskedFailures:
+    """The first questions that were not answered rightly; trials are added one at a time."""
+
+    def __init__(self) -> None:
+        self.first: list[AskedFailure] = []
+        self.count = 0
+
+    def add(self, trial: TrialRecord) -> None:
+        """Add a trial; one of another axis is passed over."""
+        if trial.cell.suite is not Suite.NARRATIVE:
+            return
+        named = {figure.name: figure.value for figure in trial.figures}
+        for figure in trial.figures:
+            asked = read_asked(figure)
+            if asked is None or asked.strict:
+                continue
+            self.count += 1
+            if len(self.first) < _FAILURES_KEPT:
+                self.first.append(
+                    AskedFailure(
+                        trial.trial_id,
+                        named.get("story", ""),
+                        asked.question_id,
+                        asked.expected_type,
+                        ", ".join(asked.failed) or "cp8 alone",
+                        asked.seen,
+                    )
+                )
+
+
+def narrative_of(
+    rows: Sequence[NarrativeRow], failures: AskedFailures, *, assisted: bool
+) -> NarrativeView:
+    """Arrange what the narrative trials amount to.
+
+    Args:
+        rows: As the aggregate holds them.
+        failures: The first wrong answers.
+        assisted: A language model takes part in the memory's answers.
+    """
+    levels = levels_of(rows)
+    return NarrativeView(
+        levels=tuple(_level(row, assisted=assisted) for row in levels),
+        reached_strict=level_words(levels, strict=True, assisted=assisted),
+        reached_published=level_words(levels, strict=False, assisted=assisted),
+        names=tuple(CHECKPOINT_NAMES.values()),
+        cells=tuple(_cell(row) for row in rows),
+        failures=tuple(failures.first),
+        failures_left_out=failures.count - len(failures.first),
+    )
+
+
+def narrative_lines(rows: Sequence[NarrativeRow], *, assisted: bool) -> tuple[str, ...]:
+    """The levels in sentences, for a terminal and for claims; none without a level."""
+    levels = levels_of(rows)
+    lines = [
+        f"{look.name}: strict {look.strict}, {look.tier_strict}; published {look.published}, "
+        f"{look.tier_published}; stories {look.stories}" + (f"; {look.note}" if look.note else "")
+        for look in (_level(row, assisted=assisted) for row in levels)
+    ]
+    if levels:
+        strict = level_words(levels, strict=True, assisted=assisted)
+        lines.append(f"highest level with a tier, strict: {strict}")
+    return tuple(lines)
+
+
+def narrative_properties(
+    rows: Sequence[NarrativeRow], *, assisted: bool
+) -> Iterator[tuple[str, str]]:
+    """Name and value of each level, for a machine that reads."""
+    levels = levels_of(rows)
+    for row in levels:
+        look = _level(row, assisted=assisted)
+        yield f"narrative {row.level.value} strict", f"{look.strict}, {look.tier_strict}"
+        yield f"narrative {row.level.value} published", f"{look.published}, {look.tier_published}"
+    if levels:
+        yield "narrative level", level_words(levels, strict=True, assisted=assisted)
+
+
+def level_words(levels: Sequence[LevelRow], *, strict: bool, assisted: bool) -> str:
+    """The highest level that was reached with its tier, `Stress, Silver`; `none` without one."""
+    best = reached(levels, strict=strict)
+    if best is None:
+        return "none"
+    tier = best.tier_strict if strict else best.tier_published
+    return f"{_level_name(best.level)}, {_tier(tier, assisted=assisted)}"
+
+
+def share_words(count: int, total: int) -> str:
+    """`45/50 (90.0 %)`; N/A for a total of zero."""
+    return f"{count}/{total} ({100 * count / total:.1f} %)" if total else "N/A"
+
+
+def verdict_words(row: NarrativeRow) -> str:
+    """What the trials of a cell came to: `10 passed`, `50 graded, 1 failed`, and what was not."""
+    graded = row.stories - row.passed - row.failed
+    told = (
+        (row.passed, "passed"),
+        (graded, "graded"),
+        (row.failed, "failed"),
+        (row.not_run, "N/R"),
+        (row.errors, "not evaluated"),
+    )
+    return ", ".join(f"{count} {word}" for count, word in told if count)
+
+
+def _level(row: LevelRow, *, assisted: bool) -> LevelLook:
+    lacking = row.stories < row.wanted
+    note = f"the level is defined on {row.wanted} stories: no claim" if lacking else ""
+    if not lacking and not row.whole:
+        note = "not every trial was evaluated: no claim"
+    return LevelLook(
+        name=_level_name(row.level),
+        stories=f"{row.stories} of {row.wanted}",
+        questions=str(row.questions),
+        published=share_words(row.published, row.questions),
+        strict=share_words(row.strict, row.questions),
+        tier_published=_tier(row.tier_published, assisted=assisted),
+        tier_strict=_tier(row.tier_strict, assisted=assisted),
+        mark=MARKS[Verdict.UNSCORED if row.whole else Verdict.NOT_RUN],
+        note=note,
+    )
+
+
+def _level_name(level: LevelName) -> str:
+    return level.value.replace("_", " ").capitalize()
+
+
+def _tier(tier: Tier, *, assisted: bool) -> str:
+    return tier.value + (_ASSISTED if assisted and tier is not Tier.NONE else "")
+
+
+def _cell(row: NarrativeRow) -> CellLook:
+    rates = {one.checkpoint: share_words(one.held, one.counted) for one in row.checkpoints}
+    return CellLook(
+        row=row,
+        verdicts=verdict_words(row),
+        mark=MARKS[_verdict(row)],
+        checkpoints=tuple(rates.get(one, _NOT_SCORED) for one in CHECKPOINT_NAMES),
+        groups=tuple(_groups(row)),
+        failures=tuple(
+            (CHECKPOINT_NAMES[one.checkpoint], one.pattern, one.count)
+            for one in sorted(row.failures, key=lambda one: -one.count)
+        ),
+    )
+
+
+def _verdict(row: NarrativeRow) -> Verdict:
+    """The look of a cell: the gravest that its trials came to."""
+    for count, verdict in (
+        (row.failed, Verdict.FAIL),
+        (row.errors, Verdict.ERROR),
+        (row.passed, Verdict.PASS),
+        (row.stories, Verdict.UNSCORED),
+    ):
+        if count:
+            return verdict
+    return Verdict.NOT_RUN
+
+
+def _groups(row: NarrativeRow) -> Iterator[tuple[str, str, str, str, str]]:
+    for by in ("type", "pattern", "round"):
+        yield from _of_kind(row, by)
+
+
+def _of_kind(row: NarrativeRow, by: str) -> Iterable[tuple[str, str, str, str, str]]:
+    return (
+        (
+            by,
+            one.name,
+            str(one.questions),
+            share_words(one.published, one.questions),
+            share_words(one.strict, one.questions),
+        )
+        for one in row.groups
+        if one.by == by
+    )
