@@ -101,6 +101,16 @@ ERRORS: list[tuple[Callable[[Story], None], str, str]] = [
         "hapy",
         "did you mean 'happy'",
     ),
+    (
+        _set("batches", 1, "expected_adaptation", value={}),
+        "expected_adaptation",
+        "'emotion_detected' is missing in batches.1.expected_adaptation",
+    ),
+    (
+        _drop("batches", 1, "expected_temporal", 0, "status"),
+        "- text: this coming",
+        "'status' is missing in batches.1.expected_temporal.0",
+    ),
     (_set("questions", 1, "question_id", value="q1"), "question_id: q1", "stands twice"),
     (_drop("questions", 0, "question_open"), "question_id: q1", "'question_open' is missing"),
     (

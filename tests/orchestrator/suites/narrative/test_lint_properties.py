@@ -50,7 +50,7 @@ def _published() -> dict[str, Any]:
 @st.composite
 def _bent(draw: st.DrawFn) -> dict[str, Any]:
     """A story of either form with one to three of its places filled with anything."""
-    story = draw(st.sampled_from([good, _published]))()
+    story: dict[str, Any] = draw(st.sampled_from([good, _published]))()
     for _ in range(draw(st.integers(1, 3))):
         places = _places(story)
         if not places:
