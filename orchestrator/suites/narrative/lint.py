@@ -1,7 +1,7 @@
 """Reads story files, says everything that is wrong with them, and loads those that are right.
 
-    story_files ─► read_drafts ─► Story ─► lint_turns, lint_questions ─► across files ─► Linted
-                   documents      stories
+    story_files ─► read_drafts ─► join_published ─► Story ─► lint_turns, ─► across ─► Linted
+                   documents      answers           stories  lint_questions  files
 
 No file makes this fail: what cannot be read, parsed or believed is a finding with its line.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from orchestrator.errors import StoryError
 from orchestrator.runtimes.yamlmodel import Complaint, examine
+from orchestrator.suites.narrative.answers import join_published
 from orchestrator.suites.narrative.events import short
 from orchestrator.suites.narrative.findings import Finding, Rule, Severity
 from orchestrator.suites.narrative.lint_questions import lint_questions
@@ -76,15 +77,17 @@ def lint_paths(paths: Iterable[Path]) -> Linted:
     """
     files = story_files(paths)
     findings: list[Finding] = []
+    drafts: list[Draft] = []
     placed: list[_Placed] = []
     for path in files:
-        drafts, wrong = read_drafts(path)
+        found, wrong = read_drafts(path)
+        drafts += found
         findings += wrong
-        for draft in drafts:
-            story, wrong = _story(draft)
-            findings += wrong
-            if story is not None:
-                placed.append(_Placed(draft, story))
+    for draft in join_published(drafts):
+        story, wrong = _story(draft)
+        findings += wrong
+        if story is not None:
+            placed.append(_Placed(draft, story))
     for each in placed:
         findings += _remarks(each)
     findings += _across(placed)

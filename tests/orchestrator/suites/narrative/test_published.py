@@ -112,3 +112,33 @@ def test_a_time_that_is_not_understood_is_a_warning(tmp_path: Path) -> None:
     assert any("'some other time' is not understood" in each for each in said)
     (story,) = load_stories([path])
     assert story.batches[1].time == "2026-03-03T09:00"
+
+
+def test_turns_and_questions_in_two_files_are_one_story(tmp_path: Path) -> None:
+    (tmp_path / "07_interview.yaml").write_text(
+        PUBLISHED_YAML.partition("questions:")[0], encoding="utf-8"
+    )
+    turns = [
+        ("Talked to Ferris at Plumbline about the job, I start at 5.", ["Ferris"]),
+        ("They offered me the job!", []),
+    ]
+    answers = copy.deepcopy(PUBLISHED_JSON)
+    answers["stories"][0] |= {
+        "story_id": 7,
+        "facts": [
+            {"batch": n, "time": "Monday 9 AM", "user_input": said, "expected_stores": stores}
+            for n, (said, stores) in enumerate(turns, start=1)
+        ],
+    }
+    write_story(tmp_path, answers, "expected_answers.json")
+    (story,) = lint_paths([tmp_path]).stories
+    assert not lint_paths([tmp_path]).errors
+    assert [len(turn.expected_stores) for turn in story.batches] == [1, 0]
+    assert [turn.expected_adaptation is not None for turn in story.batches] == [True, False]
+    assert story.questions[0].question_id == "8_q1"
+
+    # Of other turns it is another story: both are what they were.
+    answers["stories"][0]["facts"][1]["user_input"] = "They turned me down."
+    write_story(tmp_path, answers, "expected_answers.json")
+    said = [each.message for each in lint_paths([tmp_path]).errors]
+    assert any("no questions" in each for each in said)
