@@ -81,6 +81,9 @@ def _expected(
         if len(text.split()) > _EXPECTED_WORDS_MAX:
             message = f"{short(text)} is long; expect the shortest telling words"
             yield Remark((*inside, index), Severity.WARNING, Rule.ANSWERS, message)
+        if len(text) == 1:
+            message = f"{short(text)} is in too many answers to tell a right one"
+            yield Remark((*inside, index), Severity.WARNING, Rule.ANSWERS, message)
         if text.casefold() in question.question.casefold():
             message = f"the question itself tells {short(text)}"
             yield Remark((*inside, index), Severity.WARNING, Rule.ANSWERS, message)
@@ -96,7 +99,12 @@ def _is_date(text: str, dates: set[str]) -> bool:
 
 
 def _forbidden(question: Question, place: StoryPath) -> Iterator[Remark]:
+    asked = f"{question.question}\n{question.question_open or ''}".casefold()
     for index, text in enumerate(question.must_not_contain):
+        if text.casefold() in asked:
+            message = f"must_not_contain {short(text)} is in the question: an echo of it would fail"
+            inside = (*place, "must_not_contain", index)
+            yield Remark(inside, Severity.WARNING, Rule.ANSWERS, message)
         for expected in question.expected_contains:
             if text.casefold() in expected.casefold():
                 message = (

@@ -183,6 +183,8 @@ WARNINGS: list[tuple[Callable[[Story], None], str]] = [
     ),
     (_set("batches", 1, "expected_temporal", 0, "resolves_to", value="2026-03-15"), "is a Sunday"),
     (_set("questions", 0, "question", value="Was it Otterly?"), "the question itself tells"),
+    (_set("questions", 1, "must_not_contain", value=["now"]), "an echo of it would fail"),
+    (_set("questions", 0, "expected_contains", value=["9"]), "in too many answers"),
     (_set("batches", 2, "expected_type", value="statement"), "temporal_update is named"),
     (
         _set("batches", 0, "user_input", value="Otterly sold me it for 95 euros, e\u0301h, shed."),
