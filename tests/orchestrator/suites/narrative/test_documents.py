@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.suites.narrative import documents
+from orchestrator.suites.narrative import documents, events
 from orchestrator.suites.narrative.documents import Document, read_document
 from orchestrator.suites.narrative.events import DEPTH_MAX, UnreadableFile
 
@@ -82,7 +83,24 @@ def test_a_file_over_the_limits_is_refused(tmp_path: Path, monkeypatch: pytest.M
         _read(tmp_path, b"a: 1 #" + b"#" * 95)
 
 
-def test_every_value_has_its_line_in_both_forms(tmp_path: Path) -> None:
+LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_nothing_escapes_either_reader_of_yaml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: type[yaml.SafeLoader]
+) -> None:
+    monkeypatch.setattr(events, "_YAML_LOADER", loader)
+    for name, raw, _, _ in UNREADABLE:
+        with pytest.raises(UnreadableFile):
+            _read(tmp_path, raw, name)
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_every_value_has_its_line_in_both_forms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: type[yaml.SafeLoader]
+) -> None:
+    monkeypatch.setattr(events, "_YAML_LOADER", loader)
     for name, raw in (
         ("a.yaml", "a: 1\nb:\n  - x\n  - {c: yes,\n     d: 'no'}\n"),
         ("a.json", '{"a": 1,\n"b":\n [ "x",\n {"c": true,\n "d": "no"}]}\n'),

@@ -14,7 +14,7 @@ from orchestrator.suites.narrative.levels import (
     plan_level,
 )
 from orchestrator.suites.narrative.stories import Form, Story
-from orchestrator.suites.narrative.vocabulary import Category
+from orchestrator.suites.narrative.vocabulary import Category, TagType
 from tests.orchestrator.suites.narrative.small_stories import good, write_story
 
 _NAMES = ("Ada Umber", "Bo Veld", "Cy Wick", "Di Xanadu", "Ed Yarrow")
@@ -104,6 +104,33 @@ def test_deriving_depends_on_the_stories_alone() -> None:
     assert derive(_corpus(), 30) == derive(_corpus(), 30)
     assert derive(_corpus(), 12) == derive(_corpus(), 30)[:12]
     assert derive((), 5) == ()
+
+
+def test_one_story_is_derived_from_though_it_has_nobody_to_be_exchanged_for() -> None:
+    (only,) = _corpus()[:1]
+    derived = derive((only,), 3)
+    assert [each.speaker for each in derived] == [f"{only.speaker} {n}" for n in (2, 3, 4)]
+    (seller,) = only.batches[0].expected_tags
+    assert all(seller in each.batches[0].user_input for each in derived)
+
+
+def test_who_is_named_in_full_is_called_by_the_first_name_afterwards() -> None:
+    stories = list(_corpus()[:4])
+    turn = (
+        stories[0]
+        .batches[0]
+        .model_copy(
+            update={
+                "user_input": "Met Una Holt. Una laughed.",
+                "expected_tags": {"Una Holt": "PERSON"},
+            }
+        )
+    )
+    stories[0] = stories[0].model_copy(update={"batches": (turn,)})
+    said = derive(stories, 1)[0].batches[0].user_input
+    assert "Una" not in said
+    first = said.removeprefix("Met ").split()[0].rstrip(".")
+    assert said.endswith(f"{first} laughed.")
 
 
 def test_halves_of_a_folder(tmp_path: Path) -> None:

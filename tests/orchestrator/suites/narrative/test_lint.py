@@ -137,6 +137,16 @@ ERRORS: list[tuple[Callable[[Story], None], str, str]] = [
     (_set("questions", 1, "must_not_contain", value=["ORCH"]), "- ORCH", "part of the expected"),
     (_drop("questions", 3, "min_facts"), "question_id: q4", "has no min_facts"),
     (_set("questions", 0, "min_facts", value=0), "min_facts: 0", "greater than or equal to 1"),
+    (
+        _set("questions", 0, "question", value="Why? " * 820),
+        "question: ",
+        "question has 4,100 bytes of at most 4,096",
+    ),
+    (
+        _set("questions", 0, "expected_contains", value=["in the orchard now"] * 7),
+        "expected_contains",
+        "28 words are expected of an answer that may have 25",
+    ),
     (_set("story_id", value="x" * 129), "story_id", "129 bytes of at most 128"),
     (_set("narrator", value="ü" * 65), "narrator", "130 bytes of at most 128"),
     (_set("engines_tested", value={"write": True}), "engines_tested", "valid tuple"),
@@ -183,6 +193,11 @@ WARNINGS: list[tuple[Callable[[Story], None], str]] = [
     ),
     (_set("batches", 1, "expected_temporal", 0, "resolves_to", value="2026-03-15"), "is a Sunday"),
     (_set("questions", 0, "question", value="Was it Otterly?"), "the question itself tells"),
+    (
+        _set("questions", 0, "expected_contains", value=["the hive, it is in the orchard"]),
+        "expect the shortest telling words",
+    ),
+    (_set("patterns", value=["negation", "negation"]), "a pattern is named twice"),
     (_set("questions", 1, "must_not_contain", value=["now"]), "an echo of it would fail"),
     (_set("questions", 0, "expected_contains", value=["9"]), "in too many answers"),
     (_set("batches", 2, "expected_type", value="statement"), "temporal_update is named"),
@@ -273,3 +288,24 @@ def test_paths_that_are_not_there_are_wrong_usage(tmp_path: Path) -> None:
 def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     path = write_story(tmp_path, good())
     assert len(lint_paths([path, tmp_path, path]).stories) == 1
+
+
+def test_turns_of_one_day_are_a_warning(tmp_path: Path) -> None:
+    story = good()
+    for minute, turn in enumerate(story["batches"]):
+        turn["time"] = f"2026-03-09T07:1{minute}"
+    said = [each.message for each in _lint(tmp_path, story)]
+    assert "all turns are of one day; a story lasts two at least" in said
+
+
+def test_a_file_that_cannot_be_opened_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_story(tmp_path, good())
+
+    def refuse(self: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    (error,) = lint_paths([path]).errors
+    assert (error.line, error.message) == (1, "cannot be read: Permission denied")
