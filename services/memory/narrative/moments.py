@@ -115,7 +115,7 @@ class Scene:
         Args:
             days: what the expression may mean.
             match: the expression.
-            strict: a clause that looks ahead decides alone, however near the past day is.
+            strict: only a clause that looks back may mean a past day.
         """
         ordered = sorted(days)
         past = [day for day in ordered if day < self.today]
@@ -123,7 +123,7 @@ class Scene:
         if not past or not coming:
             return coming[0] if coming else past[-1] if past else None
         lean = self.lean(match.start(), match.end())
-        if strict and lean is Lean.FUTURE:
+        if strict and lean is not Lean.PAST:
             return coming[0]
         return nearest(past[-1], coming[0], self.today, lean)
 

@@ -22,12 +22,15 @@ __all__ = [
     "WEEKDAY",
     "YEAR",
     "add_months",
+    "coming",
     "count_of",
     "hour_of",
     "last_of_month",
+    "monday_of",
     "month_of",
     "number_of",
     "ordinal_of",
+    "past",
     "shifted",
     "weekday_of",
 ]
@@ -117,6 +120,21 @@ def month_of(text: str) -> int:
 def weekday_of(text: str) -> int:
     """0 (Monday) to 6 of what WEEKDAY matched."""
     return next(i for i, name in enumerate(_WEEKDAYS) if name.startswith(text.lower()[:3]))
+
+
+def monday_of(day: dt.date) -> dt.date:
+    """The Monday of a day's week."""
+    return day - dt.timedelta(days=day.weekday())
+
+
+def coming(today: dt.date, weekday: int) -> dt.date:
+    """The next such weekday after today."""
+    return today + dt.timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+
+
+def past(today: dt.date, weekday: int) -> dt.date:
+    """The last such weekday before today."""
+    return today - dt.timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
 
 
 def last_of_month(day: dt.date) -> dt.date:

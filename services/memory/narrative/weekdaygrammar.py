@@ -33,30 +33,16 @@ def _made(match: "re.Match[str]", day: dt.date, **more: object) -> Moment:
     )
 
 
-def _monday(day: dt.date) -> dt.date:
-    return day - dt.timedelta(days=day.weekday())
-
-
-def _coming(today: dt.date, weekday: int) -> dt.date:
-    """The next such weekday after today."""
-    return today + dt.timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
-
-
-def _past(today: dt.date, weekday: int) -> dt.date:
-    """The last such weekday before today."""
-    return today - dt.timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
-
-
 def _in_week(today: dt.date, which: str, weekday: int) -> dt.date:
     shift = {"last": -1, "this": 0, "next": 1, "the following": 1}[which]
-    return _monday(today) + dt.timedelta(days=7 * shift + weekday)
+    return words.monday_of(today) + dt.timedelta(days=7 * shift + weekday)
 
 
 def _lean_day(scene: Scene, match: "re.Match[str]", weekday: int) -> dt.date:
     """A bare weekday, as its clause looks."""
     if scene.lean(match.start(), match.end()) is Lean.PAST:
-        return _past(scene.today, weekday)
-    return _coming(scene.today, weekday)
+        return words.past(scene.today, weekday)
+    return words.coming(scene.today, weekday)
 
 
 def _weekday_of_week(scene: Scene, match: "re.Match[str]") -> Moment:
@@ -75,7 +61,7 @@ def _weeks_on(scene: Scene, match: "re.Match[str]") -> Moment | None:
     days = count * (14 if unit.startswith("fortnight") else 7)
     base = told["base"].lower() if told.get("base") else ""
     if told.get("weekday"):
-        day = _coming(scene.today, words.weekday_of(told["weekday"]))
+        day = words.coming(scene.today, words.weekday_of(told["weekday"]))
     else:
         day = scene.today + dt.timedelta(days={"today": 0, "tomorrow": 1, "yesterday": -1}[base])
     sign = -1 if base == "yesterday" else 1
@@ -93,7 +79,7 @@ _SINCE = re.compile(r"[^.!?]{0,20}\b(?:since|that|old)\b", re.IGNORECASE)
 
 def _weeks_ago_on(scene: Scene, match: "re.Match[str]") -> Moment:
     """Read "a week ago on Friday", "two weeks last Tuesday"."""
-    day = _past(scene.today, words.weekday_of(match["weekday"]))
+    day = words.past(scene.today, words.weekday_of(match["weekday"]))
     return _made(match, day - words.count_of(match["count"]) * _WEEK)
 
 
@@ -105,17 +91,17 @@ def _modified(scene: Scene, match: "re.Match[str]") -> Moment | None:
     if which.startswith("the following"):
         anchor = scene.before(match.start())
         base = scene.today if anchor is None else anchor.day
-        return _made(match, _coming(base, weekday))
+        return _made(match, words.coming(base, weekday))
     if which in {"next", "next week's", "next weeks"}:
         return _made(match, _in_week(scene.today, "next", weekday))
     if which == "after next":
         return _made(match, _in_week(scene.today, "next", weekday) + _WEEK)
     if which == "before last":
-        return _made(match, _past(scene.today, weekday) - _WEEK)
+        return _made(match, words.past(scene.today, weekday) - _WEEK)
     if which == "this":
         return _this(scene, match, weekday)
     back = which.split()[-1] in {"past", "last", "gone", "week's"}
-    near = _past if back else _coming
+    near = words.past if back else words.coming
     return _made(match, near(scene.today, weekday))
 
 
