@@ -1,0 +1,225 @@
+"""A book as matrices: which segment has which word, phrase and mark (built once a book)."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from services.memory.narrative import lexicon
+from services.memory.narrative.book import ANSWER_WORDS, Book, Segment
+from services.memory.narrative.model import TurnClass
+from services.memory.narrative.phrases import Phrase, is_content
+from services.memory.narrative.references import Person, resolve
+from services.memory.narrative.vectors import vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+
+__all__ = ["Index", "build"]
+
+SEGMENTS_A_WINDOW = 8
+HYPOTHETICAL = frozenset(
+    "if would could might maybe perhaps wish unless almost nearly suppose imagine".split()
+)
+REPORTED = frozenset("say tell claim reckon think swear hear rumour rumor joke".split())
+OWN = frozenset("i me my mine we us our".split())
+
+
+@dataclass(frozen=True)
+class Index:
+    """Matrices over a book's segments (S), words (V) and windows (W).
+
+    Attributes:
+        book: what they are of.
+        lemmas: the words, in order.
+        place: word → column.
+        has: S x V, the segment holds the word itself.
+        means: S x V, the segment holds it itself or by a reference.
+        vectors: V x 256.
+        idf: V, how rare a word is among segments.
+        segment_vectors: S x 256.
+        marks: name → S, yes or no.
+        turn_of: S.
+        sentence_of: S, numbered over the book.
+        phrases: typed phrases with their segment.
+        subject_own: S, the speaker is its subject.
+        subject_other: S, somebody or something else is.
+        subjects: S, words for its subject.
+        starts: W, first segment of a window.
+        lengths: W, segments in it.
+        sizes: W, words in it.
+    """
+
+    book: Book
+    lemmas: tuple[str, ...]
+    place: dict[str, int]
+    has: "Bools"
+    means: "Bools"
+    vectors: "Floats"
+    idf: "Floats"
+    segment_vectors: "Floats"
+    marks: dict[str, "Bools"]
+    turn_of: "NDArray[np.int64]"
+    sentence_of: "NDArray[np.int64]"
+    phrases: tuple[tuple[int, Phrase], ...]
+    subject_own: "Bools"
+    subject_other: "Bools"
+    subjects: tuple[frozenset[str], ...]
+    starts: "NDArray[np.int64]"
+    lengths: "NDArray[np.int64]"
+    sizes: "NDArray[np.int64]"
+
+    @property
+    def segments(self) -> int:
+        """Number of segments."""
+        return len(self.turn_of)
+
+
+def build(book: Book) -> Index:
+    """The matrices of a book."""
+    segments = book.segments
+    own_words = [
+        {word.lemma for word in book.words(segment) if is_content(word)} for segment in segments
+    ]
+    references = resolve([told.analysis for told in book.turns])
+    meant = _meant(book, references)
+    subjects = _subjects(book, references)
+    lemmas = tuple(sorted(set().union(*own_words, *meant)))
+    place = {lemma: column for column, lemma in enumerate(lemmas)}
+    has = np.zeros((len(segments), len(lemmas)), dtype=np.bool_)
+    means = np.zeros_like(has)
+    for row, (own, other) in enumerate(zip(own_words, meant, strict=True)):
+        has[row, [place[lemma] for lemma in own]] = True
+        means[row, [place[lemma] for lemma in own | other]] = True
+    idf = np.log1p(len(segments) / (has.sum(axis=0) + 0.5)).astype(np.float32)
+    word_vectors = vectors(lemmas)
+    weighted = (has * idf) @ word_vectors
+    norms = np.linalg.norm(weighted, axis=1, keepdims=True)
+    starts, lengths, sizes = _windows(segments)
+    return Index(
+        book=book,
+        lemmas=lemmas,
+        place=place,
+        has=has,
+        means=means,
+        vectors=word_vectors,
+        idf=idf,
+        segment_vectors=weighted / np.maximum(norms, 1e-6),
+        marks=_marks(book),
+        turn_of=np.array([segment.turn for segment in segments], dtype=np.int64),
+        sentence_of=_sentences(segments),
+        phrases=tuple(
+            (row, phrase) for row, segment in enumerate(segments) for phrase in segment.phrases
+        ),
+        subject_own=np.array(["i" in terms for terms in subjects], dtype=np.bool_),
+        subject_other=np.array(["~" in terms for terms in subjects], dtype=np.bool_),
+        subjects=subjects,
+        starts=starts,
+        lengths=lengths,
+        sizes=sizes,
+    )
+
+
+def _subjects(book: Book, references: tuple[dict[int, Person], ...]) -> tuple[frozenset[str], ...]:
+    """For each segment words for its subject; {"i"} is the speaker, and a fragment keeps the last."""
+    found: list[frozenset[str]] = []
+    for number, segment in enumerate(book.segments):
+        people = references[segment.turn]
+        words = book.turns[segment.turn].analysis.words
+        terms: set[str] = set()
+        for index in range(segment.first, segment.last):
+            word = words[index]
+            if word.dep not in {"nsubj", "nsubjpass"}:
+                continue
+            if word.text.lower() in {"i", "we"}:
+                terms.add("i")
+            elif index in people:
+                terms |= people[index].terms() | {"~"}
+            elif is_content(word):
+                terms |= {word.lemma, "~"}
+            else:
+                terms.add("~")
+        before = book.segments[number - 1] if number else None
+        if not terms and before is not None and before.turn == segment.turn:
+            terms = set(found[-1]) if before.sentence == segment.sentence else {"i"}
+        found.append(frozenset(terms or {"i"}))
+    return tuple(found)
+
+
+def _meant(book: Book, references: tuple[dict[int, Person], ...]) -> list[set[str]]:
+    """Words that a segment means without holding them: what people in it are called elsewhere."""
+    meant = []
+    for segment in book.segments:
+        people = references[segment.turn]
+        terms: set[str] = set()
+        for index in range(segment.first, segment.last):
+            if index in people:
+                terms |= people[index].terms()
+        meant.append(terms)
+    return meant
+
+
+def _marks(book: Book) -> dict[str, "Bools"]:
+    rows: dict[str, list[bool]] = {
+        name: []
+        for name in (
+            "hypothetical",
+            "reported",
+            "negated",
+            "update",
+            "own",
+            "asked",
+            "idle",
+            "verb",
+        )
+    }
+    for segment in book.segments:
+        words = book.words(segment)
+        low = {word.text.lower() for word in words} | {word.lemma for word in words}
+        turn_class = book.turns[segment.turn].turn_class
+        rows["hypothetical"].append(bool(low & HYPOTHETICAL))
+        rows["reported"].append(bool(low & REPORTED))
+        rows["negated"].append(
+            bool(low & {"not", "n't", "no", "never", "nobody", "nothing", "none"})
+        )
+        rows["update"].append(bool(low & lexicon.UPDATES))
+        rows["own"].append(bool(low & OWN))
+        asking = turn_class in {TurnClass.QUESTION, TurnClass.GENERAL_KNOWLEDGE}
+        rows["asked"].append(asking or words[-1].text == "?")
+        rows["idle"].append(turn_class is TurnClass.NOISE)
+        rows["verb"].append(any(word.tag.startswith("VB") for word in words))
+    return {name: np.array(values, dtype=np.bool_) for name, values in rows.items()}
+
+
+def _sentences(segments: tuple[Segment, ...]) -> "NDArray[np.int64]":
+    numbers = {}
+    for segment in segments:
+        numbers.setdefault((segment.turn, segment.sentence), len(numbers))
+    return np.array([numbers[s.turn, s.sentence] for s in segments], dtype=np.int64)
+
+
+def _windows(
+    segments: tuple[Segment, ...],
+) -> tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]"]:
+    found = []
+    for start, first in enumerate(segments):
+        size = 0
+        for length in range(1, SEGMENTS_A_WINDOW + 1):
+            end = start + length - 1
+            if end >= len(segments) or segments[end].turn != first.turn:
+                break
+            size += segments[end].size
+            if size > ANSWER_WORDS and length > 1:
+                break
+            found.append((start, length, size))
+    columns = np.array(found, dtype=np.int64).reshape(-1, 3)
+    return columns[:, 0], columns[:, 1], columns[:, 2]
+
+
+def rarity(count: int, segments: int) -> float:
+    """The weight of a word that so many of the segments hold."""
+    return math.log1p(segments / (count + 0.5))

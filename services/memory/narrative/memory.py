@@ -1,0 +1,225 @@
+"""What the narrative part does: takes turns, keeps them, answers questions from them."""
+
+import datetime as dt
+import hashlib
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from services.common.database import Database
+from services.memory.narrative import answer as answering
+from services.memory.narrative import classify, dates, emotion, language, question, store, tagging
+from services.memory.narrative.analysis import analyse
+from services.memory.narrative.book import Told, bind
+from services.memory.narrative.facts import Fact, fact_of_segment, facts_of
+from services.memory.narrative.index import Index, build
+from services.memory.narrative.model import (
+    Emotion,
+    QueryClass,
+    Tag,
+    TemporalReference,
+    TurnClass,
+)
+from services.memory.narrative.phrases import is_content
+from services.memory.narrative.updates import updates
+
+__all__ = ["Answer", "Memory", "Taken", "Turn"]
+
+BOOKS_KEPT = 320
+SPEAKERS_TRIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a person said.
+
+    Attributes:
+        namespace: partition.
+        speaker: full name.
+        time: ISO 8601 local date-time, the narrative's own clock.
+        text: at most 64 KiB.
+    """
+
+    namespace: str
+    speaker: str
+    time: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What was made of a turn (WriteTrace)."""
+
+    turn_class: TurnClass
+    facts: tuple[Fact, ...]
+    tags: tuple[Tag, ...]
+    times: tuple[TemporalReference, ...]
+    emotion: Emotion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer and how it came about.
+
+    Attributes:
+        text: what is said; empty when declined.
+        declined: nothing that was told answers.
+        query_class: what was asked for.
+        candidates: ids of facts, best first, at most 100.
+        converged: ids of the facts that the answer joins.
+    """
+
+    text: str
+    declined: bool
+    query_class: QueryClass
+    candidates: tuple[str, ...]
+    converged: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """A speaker's index with the state that it was built from."""
+
+    state: store.Counted
+    index: Index
+    facts: tuple[Fact, ...]
+    fact_of: tuple[int, ...]
+
+
+class Memory:
+    """The narrative memory over one database; safe for several threads."""
+
+    def __init__(self, database: Database) -> None:
+        """Creates what is missing of its tables."""
+        self._database = database
+        self._lock = threading.Lock()
+        self._shelves: OrderedDict[tuple[str, str], _Shelf] = OrderedDict()
+        with database.transaction() as conn:
+            store.create_tables(conn)
+
+    def ingest(self, turn: Turn) -> Taken:
+        """Takes a turn; durable when it returns. The same turn twice is one turn."""
+        time = dt.datetime.fromisoformat(turn.time).replace(tzinfo=None)
+        doc = language.parse(turn.text)
+        times = dates.find_times(doc, time)
+        analysis = analyse(doc, times)
+        told = Told(
+            turn_id=_turn_id(turn),
+            time=time.isoformat(timespec="seconds"),
+            text=turn.text,
+            turn_class=classify.turn_class(doc, updates=False),
+            analysis=analysis,
+        )
+        with self._database.read() as conn:
+            earlier = store.load(conn, turn.namespace, turn.speaker)
+        before = tuple(one for one in earlier if one.time <= told.time and one != told)
+        changed = updates(bind((*before, told)), told.turn_id)
+        told = replace(told, turn_class=classify.turn_class(doc, updates=changed))
+        lemmas = sorted({word.lemma for word in analysis.words if is_content(word)})
+        with self._database.transaction() as conn:
+            store.keep(conn, turn.namespace, turn.speaker, told, lemmas)
+        shelf = self._shelf(turn.namespace, turn.speaker)
+        facts = tuple(
+            f
+            for f in shelf.facts
+            if shelf.index.book.turns[shelf.index.book.segments[f.first].turn].turn_id
+            == told.turn_id
+        )
+        return Taken(told.turn_class, facts, tagging.tag(doc, times), times, emotion.feel(doc))
+
+    def ask(self, namespace: str, asked: str, speaker: str) -> Answer:
+        """Answers a question; changes nothing.
+
+        Args:
+            namespace: partition.
+            asked: the question.
+            speaker: full name of who asks, or "": over all speakers.
+        """
+        own, names = self._addressed(namespace, asked, speaker)
+        doc = language.parse(own)
+        query = question.read(doc, classify.query_class(doc))
+        if not names:
+            names = self._fitting(namespace, query)
+        judged = [
+            (shelf, answering.judge(query, shelf.index))
+            for shelf in (self._shelf(namespace, name) for name in names)
+            if shelf.index.segments
+        ]
+        if not judged:
+            return Answer("", True, query.query_class, (), ())
+        shelf, best = max(judged, key=lambda pair: float(pair[1].scores.max()))
+        made = answering.answer(best)
+        candidates = _ids(shelf, made.candidates)
+        if best.known < 0:
+            return Answer("", True, QueryClass.GENERAL_KNOWLEDGE, candidates, ())
+        return Answer(made.text, False, query.query_class, candidates, _ids(shelf, made.segments))
+
+    def facts(self, namespace: str) -> Iterator[tuple[str, Fact]]:
+        """Every fact of a namespace with its speaker."""
+        with self._database.read() as conn:
+            names = store.speakers(conn, namespace)
+        for name in names:
+            for fact in self._shelf(namespace, name).facts:
+                yield name, fact
+
+    def turns(self, namespace: str) -> Iterator[tuple[str, Told]]:
+        """Every turn of a namespace with its speaker."""
+        with self._database.read() as conn:
+            yield from store.namespaces_turns(conn, namespace)
+
+    def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
+        """Removes a namespace inside the caller's transaction."""
+        store.delete_namespace(conn, namespace)
+        with self._lock:
+            for key in [key for key in self._shelves if key[0] == namespace]:
+                del self._shelves[key]
+
+    def _addressed(self, namespace: str, asked: str, speaker: str) -> tuple[str, tuple[str, ...]]:
+        """The question in its speaker's own words, and whose turns may answer it."""
+        if speaker:
+            return question.as_own(asked, speaker), (speaker,)
+        with self._database.read() as conn:
+            names = store.speakers(conn, namespace)
+        low = asked.casefold()
+        named = [name for name in names if name.casefold() in low]
+        if not named:
+            return asked, ()
+        longest = max(named, key=lambda name: (len(name), name))
+        return question.as_own(asked, longest), (longest,)
+
+    def _fitting(self, namespace: str, query: question.Query) -> tuple[str, ...]:
+        lemmas = [term.lemma for term in query.terms]
+        with self._database.read() as conn:
+            return store.rank_speakers(conn, namespace, lemmas, SPEAKERS_TRIED)
+
+    def _shelf(self, namespace: str, speaker: str) -> _Shelf:
+        key = (namespace, speaker)
+        with self._database.read() as conn:
+            state = store.count(conn, namespace, speaker)
+            with self._lock:
+                kept = self._shelves.get(key)
+                if kept is not None and kept.state == state:
+                    self._shelves.move_to_end(key)
+                    return kept
+            turns = store.load(conn, namespace, speaker)
+        index = build(bind(turns))
+        facts = facts_of(index)
+        shelf = _Shelf(state, index, facts, fact_of_segment(facts, index.segments))
+        with self._lock:
+            self._shelves[key] = shelf
+            self._shelves.move_to_end(key)
+            while len(self._shelves) > BOOKS_KEPT:
+                self._shelves.popitem(last=False)
+        return shelf
+
+
+def _turn_id(turn: Turn) -> str:
+    parts = "\0".join((turn.speaker, turn.time, turn.text))
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _ids(shelf: _Shelf, segments: tuple[int, ...]) -> tuple[str, ...]:
+    places = dict.fromkeys(shelf.fact_of[row] for row in segments)
+    return tuple(shelf.facts[place].fact_id for place in places if place >= 0)

@@ -1,0 +1,134 @@
+"""NarrativeService over the narrative part; every acknowledged turn is durable (DESIGN §4)."""
+
+import datetime as dt
+
+import grpc
+
+from memqual.v1 import narrative_pb2, narrative_pb2_grpc
+from services.common.errors import ServiceError
+from services.common.limits import check_content, check_id, check_optional_id
+from services.memory.narrative.facts import Fact
+from services.memory.narrative.memory import Answer, Memory, Taken, Turn
+from services.memory.narrative.model import QueryClass, TemporalStatus, TurnClass, Warmth
+
+__all__ = ["NarrativeServicer"]
+
+QUESTION_BYTES = 4_096
+TURN_CLASSES = {
+    TurnClass.STATEMENT: narrative_pb2.TURN_CLASS_STATEMENT,
+    TurnClass.UPDATE: narrative_pb2.TURN_CLASS_UPDATE,
+    TurnClass.QUESTION: narrative_pb2.TURN_CLASS_QUESTION,
+    TurnClass.GENERAL_KNOWLEDGE: narrative_pb2.TURN_CLASS_GENERAL_KNOWLEDGE,
+    TurnClass.NOISE: narrative_pb2.TURN_CLASS_NOISE,
+}
+QUERY_CLASSES = {
+    QueryClass.FACTUAL: narrative_pb2.QUERY_CLASS_FACTUAL,
+    QueryClass.TEMPORAL: narrative_pb2.QUERY_CLASS_TEMPORAL,
+    QueryClass.EMOTIONAL: narrative_pb2.QUERY_CLASS_EMOTIONAL,
+    QueryClass.SITUATION: narrative_pb2.QUERY_CLASS_SITUATION,
+    QueryClass.CHANGE: narrative_pb2.QUERY_CLASS_CHANGE,
+    QueryClass.NEGATION: narrative_pb2.QUERY_CLASS_NEGATION,
+    QueryClass.GENERAL_KNOWLEDGE: narrative_pb2.QUERY_CLASS_GENERAL_KNOWLEDGE,
+}
+STATUSES = {
+    TemporalStatus.PAST: narrative_pb2.TEMPORAL_STATUS_PAST,
+    TemporalStatus.ACTIVE: narrative_pb2.TEMPORAL_STATUS_ACTIVE,
+    TemporalStatus.UPCOMING: narrative_pb2.TEMPORAL_STATUS_UPCOMING,
+}
+WARMTHS = {
+    Warmth.INCREASE: narrative_pb2.WARMTH_DIRECTION_INCREASE,
+    Warmth.DECREASE: narrative_pb2.WARMTH_DIRECTION_DECREASE,
+    Warmth.NEUTRAL: narrative_pb2.WARMTH_DIRECTION_NEUTRAL,
+}
+
+
+class NarrativeServicer(narrative_pb2_grpc.NarrativeServiceServicer):
+    """Checks what arrives, calls the memory, answers; errors are those of narrative.proto."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def Ingest(
+        self, request: narrative_pb2.IngestRequest, context: grpc.ServicerContext
+    ) -> narrative_pb2.IngestResponse:
+        """Takes one turn."""
+        return self.take(request.turn)
+
+    def Ask(
+        self, request: narrative_pb2.AskRequest, context: grpc.ServicerContext
+    ) -> narrative_pb2.AskResponse:
+        """Answers one question, or declines."""
+        return self.reply(request)
+
+    def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
+        """Checks and takes a turn; raises ServiceError INVALID_ARGUMENT."""
+        checked = Turn(
+            namespace=check_id("turn.namespace", turn.namespace),
+            speaker=check_id("turn.speaker", turn.speaker),
+            time=_check_time("turn.time", turn.time),
+            text=check_content("turn.text", turn.text),
+        )
+        if not checked.text.strip():
+            raise _refuse("turn.text is empty; send what was said")
+        return narrative_pb2.IngestResponse(trace=_write_trace(self._memory.ingest(checked)))
+
+    def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
+        """Checks and answers a question; raises ServiceError INVALID_ARGUMENT."""
+        namespace = check_id("namespace", request.namespace)
+        speaker = check_optional_id("speaker", request.speaker)
+        if request.time:
+            _check_time("time", request.time)
+        size_bytes = len(request.question.encode("utf-8"))
+        if not request.question.strip() or size_bytes > QUESTION_BYTES:
+            raise _refuse(f"question has {size_bytes} bytes; send 1 to {QUESTION_BYTES}")
+        found = self._memory.ask(namespace, request.question, speaker)
+        return narrative_pb2.AskResponse(answer=_answer(found))
+
+
+def _refuse(message: str) -> ServiceError:
+    return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, message)
+
+
+def _check_time(name: str, value: str) -> str:
+    try:
+        dt.datetime.fromisoformat(value)
+    except ValueError as error:
+        raise _refuse(f"{name} is no ISO 8601 date-time; send one like 2026-03-02T18:40") from error
+    return value
+
+
+def _write_trace(taken: Taken) -> narrative_pb2.WriteTrace:
+    trace = narrative_pb2.WriteTrace(
+        classification=TURN_CLASSES[taken.turn_class],
+        facts=[_fact(fact) for fact in taken.facts],
+        tags=[narrative_pb2.Tag(text=tag.text, type=str(tag.type)) for tag in taken.tags],
+        temporal=[
+            narrative_pb2.TemporalReference(
+                text=time.text, resolves_to=time.resolves_to, status=STATUSES[time.status]
+            )
+            for time in taken.times
+        ],
+    )
+    if taken.emotion is not None:
+        trace.emotion.name = str(taken.emotion.name)
+        trace.emotion.warmth_direction = WARMTHS[taken.emotion.warmth]
+    return trace
+
+
+def _fact(fact: Fact) -> narrative_pb2.StoredFact:
+    return narrative_pb2.StoredFact(
+        fact_id=fact.fact_id, text=fact.text, predicted_queries=fact.queries
+    )
+
+
+def _answer(found: Answer) -> narrative_pb2.Answer:
+    return narrative_pb2.Answer(
+        text=found.text,
+        declined=found.declined,
+        fact_ids=found.converged,
+        trace=narrative_pb2.ReadTrace(
+            query_class=QUERY_CLASSES[found.query_class],
+            candidate_fact_ids=found.candidates,
+            converged_fact_ids=found.converged,
+        ),
+    )
