@@ -95,21 +95,27 @@ def rescore_bundle(path: Path) -> int:
             lambda name: score_job(bundle.lines(name)),
             "vendor's own account (integrity)",
         )
-        corpus = stories_of(bundle)
-        _rescore(
-            outcome,
-            kept,
-            [
-                raw_file_name(job_id, Suite.NARRATIVE)
-                for job_id in bundle.ids(Suite.NARRATIVE.value, ".jsonl")
-            ],
-            lambda name: score_narrative(bundle.lines(name), corpus),
-            "what was told and asked (narrative)",
-        )
+        _rescore_stories(bundle, outcome, kept)
         left = _sort_out_the_rest(outcome, kept)
         records = [*kept.superseded, *outcome.recomputed.values(), *left]
         result = _add_up(bundle, outcome, records, expected)
     return _conclude(outcome, result)
+
+
+def _rescore_stories(bundle: Bundle, outcome: _Outcome, kept: KeptTrials) -> None:
+    """The narrative axis, where the run has one."""
+    suite = Suite.NARRATIVE
+    names = [raw_file_name(job_id, suite) for job_id in bundle.ids(suite.value, ".jsonl")]
+    if not names:
+        return
+    corpus = stories_of(bundle)
+    _rescore(
+        outcome,
+        kept,
+        names,
+        lambda name: score_narrative(bundle.lines(name), corpus),
+        "what was told and asked (narrative)",
+    )
 
 
 def _score_batch(bundle: Bundle, name: str) -> Sequence[TrialRecord]:

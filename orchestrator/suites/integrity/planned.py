@@ -58,12 +58,7 @@ class ControlExpectation(StrEnum):
             verdict
             in {
                 ControlExpectation.MUST_PASS: (Verdict.PASS,),
-                ControlExpectation.MAY_PASS: (
-                    Verdict.PASS,
-                    Verdict.FAIL,
-                    Verdict.NOT_RUN,
-                    Verdict.UNSCORED,
-                ),
+                ControlExpectation.MAY_PASS: (Verdict.PASS, Verdict.FAIL, Verdict.NOT_RUN),
                 ControlExpectation.MUST_FAIL: (Verdict.FAIL,),
                 ControlExpectation.NOT_OFFERED: (Verdict.NOT_RUN,),
                 ControlExpectation.MUST_NOT_FAIL: (

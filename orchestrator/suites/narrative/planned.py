@@ -40,7 +40,7 @@ _EXPECTED = {
     # Graded, or N/R where it does not apply; nothing of it may fail.
     "control:reference": ControlExpectation.MUST_NOT_FAIL,
     # Its flaw is in Begin; its narrative path is the reference's.
-    "control:naive": ControlExpectation.MAY_PASS,
+    "control:naive": ControlExpectation.MUST_NOT_FAIL,
     # An answer that is neither a text nor declined is none.
     "control:null": ControlExpectation.MUST_FAIL,
 }

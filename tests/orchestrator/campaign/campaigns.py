@@ -20,6 +20,7 @@ from orchestrator.evidence.rundir import RunDirectory
 from orchestrator.model import Profile, RunVerdict, TrialRecord
 from orchestrator.plan import ExpectedCells, ExpectedTrial
 from orchestrator.runtimes.select import Selection
+from orchestrator.suites.narrative.corpus import Corpus
 from tests.orchestrator.campaign.fakes import FakeJob, FakeRuntime, FakeSink, declared, work
 
 REPORT = PreflightReport(skew_proven=True, skew_detail="as asked", isolation="held", findings=())
@@ -93,7 +94,7 @@ class Campaign:
             raise self.examined
         return REPORT, DESCRIBE
 
-    def _expected(self, profile: Profile, seed: int) -> ExpectedCells:
+    def _expected(self, profile: Profile, seed: int, corpus: Corpus | None) -> ExpectedCells:
         trials = tuple(
             ExpectedTrial(trial_id=job.name, cell_id="c", subject="vendor", sub_seed=seed)
             for job in self.jobs
@@ -101,7 +102,14 @@ class Campaign:
         return ExpectedCells.of(profile.value, "r", seed, trials)
 
     def _schedule(
-        self, profile: Profile, seed: int, vendor: object, reviewer: object, done: Collection[str]
+        self,
+        profile: Profile,
+        seed: int,
+        vendor: object,
+        reviewer: object,
+        done: Collection[str],
+        *,
+        corpus: Corpus | None,
     ) -> Schedule:
         self.handed.append(set(done))
         left = [job for job in self.jobs if job.name not in done]

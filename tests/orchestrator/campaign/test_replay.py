@@ -51,7 +51,7 @@ class Replay:
             "images_for": lambda *args, **kwargs: {},
             "log_to": lambda path, run_id: None,
             "progress_for": lambda lines: FakeSink(),
-            "schedule": lambda *args: Schedule((work(FakeJob("vendor:0"), self.job),), 1),
+            "schedule": lambda *args, **kwargs: Schedule((work(FakeJob("vendor:0"), self.job),), 1),
         }.items():
             patch.setattr(replay, name, fake)
 

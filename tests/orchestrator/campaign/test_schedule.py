@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection
 
@@ -21,7 +22,14 @@ from orchestrator.suites.continuity.job import ContinuityJob
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.vendors import LeaseMode, VendorConfig, VendorLease, VendorProcess
 
-PROFILES = (Profile.SELFTEST, Profile.QUICK, Profile.STANDARD, Profile.MIB, Profile.PAPER)
+PROFILES = (
+    Profile.SELFTEST,
+    Profile.QUICK,
+    Profile.STANDARD,
+    Profile.MIB,
+    Profile.PAPER,
+    Profile.ATANT,
+)
 OWN = VendorConfig(
     name="own",
     process=VendorProcess(module="m"),
@@ -101,7 +109,7 @@ def test_pieces_are_small_and_of_one_subject_and_lease() -> None:
     assert max(len(piece.jobs) for piece in plan.work) <= 6
     for piece in plan.work:
         assert {
-            trial.split(":continuity")[0].split(":integrity")[0]
+            re.split(":(?:continuity|integrity|narrative)", trial)[0]
             for job in piece.jobs
             for trial in job.trial_ids
         } == {piece.subject}

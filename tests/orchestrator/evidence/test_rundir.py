@@ -39,6 +39,7 @@ def test_a_folder_is_made_once(tmp_path: Path) -> None:
         "integrity",
         "journals",
         "logs",
+        "narrative",
         "traces",
     ]
 

@@ -48,12 +48,13 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
     before = {path: path.stat().st_mtime_ns for path in files_of(whole)}
     code, text = verify(whole, capsys)
     assert code == HELD
-    assert text.splitlines()[1:7] == [
+    assert text.splitlines()[1:8] == [
         "sums         ok: every file is listed and unchanged",
         f"plan         ok: {small_plan().trial_count} trials of profile selftest, seed 7, "
-        "revision 2027-01",
+        "revision 2027-02",
         text.splitlines()[3],
         "integrity    ok: 48 calls of 3 jobs, all in their place",
+        "narrative    ok: 0 calls of 0 jobs, all in their place",
         f"trials       ok: {small_plan().trial_count} trials, each with its evidence",
         "aggregate    ok: aggregate and claims follow from the trials",
     ]
@@ -225,7 +226,7 @@ def test_a_plan_of_another_revision_is_said_to_be_unknown(bundle: Path, capsys: 
     write_sums(bundle)
     code, text = verify(bundle, capsys)
     assert code == HELD
-    assert "note: requirement revision 2031-01 is not this version's (2027-01)" in text
+    assert "note: requirement revision 2031-01 is not this version's (2027-02)" in text
 
 
 @pytest.mark.parametrize(
