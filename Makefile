@@ -39,6 +39,7 @@ QUALIFY_FLAGS := --profile $(PROFILE) \
   $(if $(VENDOR),--vendor $(VENDOR)) \
   $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE)) \
   $(if $(RETAIL_STORE),--retail-store $(RETAIL_STORE)) \
+  $(if $(STORIES),--stories $(STORIES)) \
   $(if $(RESUME),--resume $(RESUME))
 
 SEARCH_FLAGS := $(if $(SEED),--seed $(SEED)) \
@@ -65,7 +66,7 @@ $(STAMP): requirements/dev.lock requirements/pip.lock pyproject.toml
 	touch $(STAMP)
 
 .PHONY: qualify
-qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR=vendor.yaml MEMORY_IMAGE=name:tag RETAIL_STORE=db.json RESUME=run BASE_IMAGE=
+qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR=vendor.yaml MEMORY_IMAGE=name:tag RETAIL_STORE=db.json STORIES=folder RESUME=run BASE_IMAGE=
 	$(BIN)/memqual qualify $(QUALIFY_FLAGS)
 
 .PHONY: test
