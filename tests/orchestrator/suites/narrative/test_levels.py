@@ -122,7 +122,7 @@ def test_who_is_named_in_full_is_called_by_the_first_name_afterwards() -> None:
         .model_copy(
             update={
                 "user_input": "Met Una Holt. Una laughed.",
-                "expected_tags": {"Una Holt": "PERSON"},
+                "expected_tags": {"Una Holt": TagType.PERSON},
             }
         )
     )
