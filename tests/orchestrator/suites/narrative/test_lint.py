@@ -309,3 +309,9 @@ def test_a_file_that_cannot_be_opened_is_an_error(
     monkeypatch.setattr(Path, "open", refuse)
     (error,) = lint_paths([path]).errors
     assert (error.line, error.message) == (1, "cannot be read: Permission denied")
+
+
+def test_two_turns_of_one_minute_are_in_order(tmp_path: Path) -> None:
+    story = good()
+    story["batches"][2]["time"] = story["batches"][1]["time"]
+    assert not [each for each in _lint(tmp_path, story) if each.severity is Severity.ERROR]

@@ -73,6 +73,13 @@ def test_vocabulary_is_what_both_have_of_what_either_has() -> None:
     assert [pair.share for pair in pairs[1:]] == [0.0, 0.0]
 
 
+def test_vocabulary_counts_what_only_one_of_them_has() -> None:
+    one = _story("r1-04", "D D", "kettle stove lamp")
+    two = _story("r1-05", "E E", "kettle Stove barrel anchor rope")
+    (pair,) = vocabulary_overlaps([one, two])
+    assert pair.share == pytest.approx(2 / 6)
+
+
 def test_runs_of_five_words_are_found_and_mere_function_words_are_not() -> None:
     one = _story("r1-04", "D D", "We found the red kettle under the stairs.")
     two = _story("r1-05", "E E", "So he hid the red kettle under the bed.")
@@ -108,6 +115,9 @@ def test_a_sound_story_holds_every_limit() -> None:
     assert measured.held, _bounds(measured)
     assert measured.counts.questions == 5
     assert measured.counts.rounds == {"r1": 2}
+    assert measured.counts.shared_names == 0
+    again = _whole(lambda it: it.update(story_id="r2-90", narrator="Z Z"))
+    assert measure([_whole(), again], Limits()).counts.shared_names == 1
     assert measured.counts.question_types["situation"] == 1
     assert measured.soundness.expected == (5, 5)
     assert measured.soundness.dates == (1, 1)
