@@ -43,6 +43,7 @@ __all__ = [
     "JournalPrecondition",
     "KillReceipt",
     "NetworkReceipt",
+    "ReconfigureReceipt",
     "ReleaseRecord",
     "RestartReceipt",
     "ServiceOrigin",
@@ -84,6 +85,36 @@ class RestartReceipt(FaultReceipt):
             lacking.append(f"{self.target.service}: that it was healthy again")
         if self.unanswered == 0:
             lacking.append("burst: the kill took no call's answer, so it was not within the work")
+        return lacking
+
+
+class ReconfigureReceipt(FaultReceipt):
+    """Proof that a service was ended and goes on, on its own volume, in another configuration.
+
+    Attributes:
+        service: exact name.
+        variables: names of the environment's variables that are new.
+        started_before_ns: when the first configuration had been started (wall clock).
+        started_after_ns: when the second one was.
+        healthy_after_ms: time until it was seen healthy on a fresh channel; None: not seen.
+    """
+
+    kind: Literal["reconfigure"] = "reconfigure"
+    service: str
+    variables: tuple[str, ...]
+    started_before_ns: int
+    started_after_ns: int
+    healthy_after_ms: int | None = None
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
+        if not self.variables:
+            lacking.append(f"{self.service}: that anything of its configuration is another")
+        if self.started_after_ns <= self.started_before_ns:
+            lacking.append(f"{self.service}: that it was started again")
+        if self.healthy_after_ms is None:
+            lacking.append(f"{self.service}: that it was healthy again")
         return lacking
 
 
@@ -273,6 +304,7 @@ class SuspendReceipt(FaultReceipt):
 AnyReceipt: TypeAlias = (
     KillReceipt
     | RestartReceipt
+    | ReconfigureReceipt
     | ClockReceipt
     | DriftReceipt
     | TelemetryReceipt

@@ -128,6 +128,7 @@ class _VendorFile(_Vendor):
     process: VendorProcess | None = None
     port: int = Field(default=7000, ge=1, le=65_535)
     environment: dict[str, str] = {}
+    second_environment: dict[str, str] = {}
     volume: str = Field(default="/data", pattern=r"^/[^:]*[^/:]$")
     lease: VendorLease = VendorLease()
     capabilities: tuple[str, ...] | None = None
@@ -140,7 +141,7 @@ class _VendorFile(_Vendor):
             raise ValueError(f"{value!r} is no image; write name:tag")
         return value
 
-    @field_validator("environment", mode="before")
+    @field_validator("environment", "second_environment", mode="before")
     @classmethod
     def _numbers_are_text(cls, value: object) -> object:
         if isinstance(value, dict):
@@ -150,7 +151,7 @@ class _VendorFile(_Vendor):
             }
         return value
 
-    @field_validator("environment")
+    @field_validator("environment", "second_environment")
     @classmethod
     def _environment_is_free(cls, value: dict[str, str]) -> dict[str, str]:
         for name, text in value.items():
@@ -203,6 +204,8 @@ class VendorConfig(_VendorFile):
             stand in values.
         volume: Path of its data folder, its only place to write beside /tmp; MEMQUAL_DATA_DIR tells
             it.
+        second_environment: Variables of a second configuration, on top of the first: what one of
+            them was told, the other must answer (ATANT's model independence).
         lease: Length of a lease and how its end is reached.
         capabilities: What it claims, checked against its Describe; None leaves the claim to
             Describe.
@@ -214,8 +217,16 @@ class VendorConfig(_VendorFile):
 
     def environment_for(self, *, run_id: str, lease_seconds: int) -> dict[str, str]:
         """The environment with its ``${…}`` filled in."""
-        values = {"MEMQUAL_LEASE_SECONDS": str(lease_seconds), "MEMQUAL_RUN": run_id}
-        return {name: interpolate(text, values) for name, text in self.environment.items()}
+        return _filled(self.environment, run_id=run_id, lease_seconds=lease_seconds)
+
+    def second_for(self, *, run_id: str, lease_seconds: int) -> dict[str, str]:
+        """The second configuration's variables, filled in likewise."""
+        return _filled(self.second_environment, run_id=run_id, lease_seconds=lease_seconds)
+
+
+def _filled(environment: dict[str, str], *, run_id: str, lease_seconds: int) -> dict[str, str]:
+    values = {"MEMQUAL_LEASE_SECONDS": str(lease_seconds), "MEMQUAL_RUN": run_id}
+    return {name: interpolate(text, values) for name, text in environment.items()}
 
 
 def load_vendor(path: Path) -> VendorConfig:

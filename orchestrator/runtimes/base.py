@@ -297,6 +297,14 @@ class Stack(Protocol):
             EngineError: the engine does not answer.
         """
 
+    def reconfigure_memory(self, environment: Mapping[str, str]) -> None:
+        """Ends the memory and starts it on its own volume with further variables; healthy after.
+
+        Raises:
+            StackError: as `await_healthy`.
+            EngineError: the engine does not answer.
+        """
+
     def volume_bytes(self, name: str) -> Iterator[bytes]:
         """Everything that lies on a service's data volumes now, in pieces, whoever wrote it.
 

@@ -174,6 +174,17 @@ class DockerStack:
             self._swap_memory(service)
             self._await_healthy_with_or_without_clock((MEMORY_SERVICE,))
 
+    def reconfigure_memory(self, environment: Mapping[str, str]) -> None:
+        """Starts the memory with further variables; see `base.Stack.reconfigure_memory`."""
+        present = self._specs[MEMORY_SERVICE]
+        with self._changing():
+            self._remove_container()
+            self._specs[MEMORY_SERVICE] = dataclasses.replace(
+                present, environment={**present.environment, **environment}
+            )
+            self._start_service(self._specs[MEMORY_SERVICE], {})
+            self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+
     def volume_bytes(self, name: str) -> Iterator[bytes]:
         """What lies on a service's volumes, as tar files; see `base.Stack.volume_bytes`."""
         yield from self._volumes.content(self._specs[name], self.service(name).container)
@@ -301,14 +312,19 @@ class DockerStack:
         self._start_service(service, {})
 
     def _remove_memory(self) -> None:
+        if self._remove_container():
+            self._volumes.remove_memorys()
+
+    def _remove_container(self) -> bool:
+        """Removes the memory's container, and not its volume; whether there was one."""
         memory = self._services.get(MEMORY_SERVICE)
         if memory is None:
-            return
+            return False
         name = self._container_name(MEMORY_SERVICE)
         self._save_log(self._engine, memory.container, name)
         del self._services[MEMORY_SERVICE]
         self._engine.remove(Labelled("container", memory.container, name, {}))
-        self._volumes.remove_memorys()
+        return True
 
     def _container_name(self, service: str) -> str:
         return f"{self._prefix}-{service}{self._generation(service)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -131,6 +131,17 @@ class ProcessStack:
         with self._changing():
             self._remove_memory()
             self._memories += 1
+            self._specs[MEMORY_SERVICE] = spec
+            self._start_service(spec)
+            self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)
+
+    def reconfigure_memory(self, environment: Mapping[str, str]) -> None:
+        """Starts the memory with further variables; see `base.Stack.reconfigure_memory`."""
+        present = self._specs[MEMORY_SERVICE]
+        spec = dataclasses.replace(present, environment={**present.environment, **environment})
+        with self._changing():
+            old = self._services.pop(MEMORY_SERVICE, None)
+            self._end([old] if old is not None else [])
             self._specs[MEMORY_SERVICE] = spec
             self._start_service(spec)
             self.await_healthy((MEMORY_SERVICE,), self._spec.healthy_within_seconds)

@@ -39,6 +39,7 @@ __all__ = [
     "NotServed",
     "PassTime",
     "Phase",
+    "Reconfigure",
     "Restart",
     "ScanVolume",
     "Script",
@@ -49,6 +50,7 @@ __all__ = [
     "Strike",
     "StrikeBurst",
     "Together",
+    "TurnBack",
     "Want",
     "method_of",
 ]
@@ -229,6 +231,26 @@ class PassTime:
 
 
 @dataclass(frozen=True)
+class TurnBack:
+    """The memory's wall clock jumps back.
+
+    Attributes:
+        step: Where in the script.
+        seconds: By how much.
+    """
+
+    step: str
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Reconfigure:
+    """The memory is ended and started on the same volume in its second configuration."""
+
+    step: str
+
+
+@dataclass(frozen=True)
 class Needle:
     """What a scan of bytes looks for.
 
@@ -302,7 +324,9 @@ class StrikeBurst:
     asks: tuple[Ask, ...]
 
 
-StackStep: TypeAlias = Gather | Restart | PassTime | ScanVolume | Strike | StrikeBurst
+StackStep: TypeAlias = (
+    Gather | Restart | PassTime | TurnBack | Reconfigure | ScanVolume | Strike | StrikeBurst
+)
 Want: TypeAlias = Ask | Together | StackStep
 
 

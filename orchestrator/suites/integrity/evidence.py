@@ -125,6 +125,8 @@ class StackKind(StrEnum):
     GATHER = "gather"
     RESTART = "restart"
     PASS_TIME = "pass_time"
+    TURN_BACK = "turn_back"
+    RECONFIGURE = "reconfigure"
     SCAN_VOLUME = "scan_volume"
     STRIKE = "strike"
     STRIKE_UNDERWAY = "strike_underway"

@@ -21,6 +21,7 @@ from chaos.receipts import (
     AnyReceipt,
     ClockReading,
     ClockReceipt,
+    ReconfigureReceipt,
 )
 from memqual.v1 import vendor_pb2
 from orchestrator.campaign.jobs import StackContext
@@ -33,11 +34,13 @@ from orchestrator.suites.integrity.calls import (
     Gather,
     PassTime,
     Phase,
+    Reconfigure,
     Restart,
     ScanVolume,
     StackStep,
     Strike,
     StrikeBurst,
+    TurnBack,
 )
 from orchestrator.suites.integrity.deaths import Deaths
 from orchestrator.suites.integrity.evidence import NeedleFound, ScanReport, StackKind, StackLine
@@ -52,6 +55,14 @@ VOLUME_BYTES_MAX = 512 * 1024 * 1024
 _MEMORY = "memory"
 _NS = 1_000_000_000
 _TRY_AGAIN_SECONDS = 0.2
+_NO_CLOCK = "the memory's clock cannot be set on this machine"
+# What differs between two machines that run one image, and must never show in an answer.
+_SECOND_CONFIGURATION = {
+    "LANG": "C",
+    "LC_ALL": "C",
+    "PYTHONHASHSEED": "20260922",
+    "TZ": "Pacific/Kiritimati",
+}
 
 _log = structlog.get_logger(__name__)
 
@@ -129,16 +140,28 @@ class Meeting:
     def _act(
         self, kind: StackKind, together: Sequence[Waiting]
     ) -> tuple[_Act, Mapping[str, Answer]]:
+        steps = [one.step for one in together]
+        match kind:
+            case StackKind.GATHER:
+                act = _Act()
+            case StackKind.RESTART:
+                act = _Act(receipt=Deaths(self.context).restart())
+            case StackKind.PASS_TIME:
+                act = self._pass_time(steps)
+            case StackKind.TURN_BACK:
+                act = self._turn_back(steps)
+            case StackKind.RECONFIGURE:
+                act = self._reconfigure()
+            case StackKind.SCAN_VOLUME:
+                return self._scan(together)
+            case _:
+                return self._strike(kind, together)
+        return act, _same(together, Answer(OK, act.unavailable))
+
+    def _strike(
+        self, kind: StackKind, together: Sequence[Waiting]
+    ) -> tuple[_Act, Mapping[str, Answer]]:
         number = len(self.lines)
-        if kind is StackKind.GATHER:
-            return _Act(), _same(together, Answer(OK))
-        if kind is StackKind.RESTART:
-            return _Act(receipt=Deaths(self.context).restart()), _same(together, Answer(OK))
-        if kind is StackKind.PASS_TIME:
-            act = self._pass_time([one.step for one in together])
-            return act, _same(together, Answer(OK, act.unavailable))
-        if kind is StackKind.SCAN_VOLUME:
-            return self._scan(together)
         if kind is StackKind.STRIKE:
             struck = self._killing.strike(number, together)
         elif kind is StackKind.STRIKE_UNDERWAY:
@@ -151,13 +174,44 @@ class Meeting:
 
     def _pass_time(self, steps: Sequence[StackStep]) -> _Act:
         if not self.context.skew:
-            return _Act(unavailable="the memory's clock cannot be set on this machine")
+            return _Act(unavailable=_NO_CLOCK)
         until_ns = max(step.until_unix_ns for step in steps if isinstance(step, PassTime))
         jump_ns = until_ns - self._now().wall_unix_ns + _NS
         # A moment that has passed needs no jump: a receipt wants one all the same.
-        fault = ClockJump(max(jump_ns, _NS), self._now)
+        return self._jump(max(jump_ns, _NS))
+
+    def _turn_back(self, steps: Sequence[StackStep]) -> _Act:
+        if not self.context.skew:
+            return _Act(unavailable=_NO_CLOCK)
+        # Time only moves forward within a stack (DESIGN §5): nothing else is played on this one.
+        self.context.progress.spoiled = "its memory's clock was turned back"
+        return self._jump(-_NS * max(step.seconds for step in steps if isinstance(step, TurnBack)))
+
+    def _jump(self, jump_ns: int) -> _Act:
+        fault = ClockJump(jump_ns, self._now)
         receipt = fault.inject(self.context.stack.service(_MEMORY)).lift()
         assert isinstance(receipt, ClockReceipt)  # what a ClockJump gives
+        return _Act(receipt=receipt)
+
+    def _reconfigure(self) -> _Act:
+        """Another machine's settings, and what a vendor names for a second configuration."""
+        stack = self.context.stack
+        vendor = stack.spec.vendor
+        environment = dict(_SECOND_CONFIGURATION)
+        if vendor is not None:
+            seconds = stack.spec.lease_seconds
+            environment |= vendor.second_for(run_id=self.context.run_id, lease_seconds=seconds)
+        before_ns = stack.service(_MEMORY).started_at_ns()
+        self.context.progress.spoiled = "its memory runs in its second configuration"
+        stack.reconfigure_memory(environment)
+        healthy_after_ms = Deaths(self.context).revive()
+        receipt = ReconfigureReceipt(
+            service=_MEMORY,
+            variables=tuple(sorted(environment)),
+            started_before_ns=before_ns,
+            started_after_ns=stack.service(_MEMORY).started_at_ns(),
+            healthy_after_ms=healthy_after_ms,
+        )
         return _Act(receipt=receipt)
 
     def _now(self) -> ClockReading:
@@ -219,6 +273,8 @@ def _kind(step: StackStep) -> StackKind:
         Gather: StackKind.GATHER,
         Restart: StackKind.RESTART,
         PassTime: StackKind.PASS_TIME,
+        TurnBack: StackKind.TURN_BACK,
+        Reconfigure: StackKind.RECONFIGURE,
         ScanVolume: StackKind.SCAN_VOLUME,
         Strike: StackKind.STRIKE,
         StrikeBurst: StackKind.STRIKE_BURST,

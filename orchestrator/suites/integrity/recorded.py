@@ -24,6 +24,7 @@ from orchestrator.suites.integrity.calls import (
     Gather,
     PassTime,
     Phase,
+    Reconfigure,
     Restart,
     ScanVolume,
     Signer,
@@ -31,6 +32,7 @@ from orchestrator.suites.integrity.calls import (
     Strike,
     StrikeBurst,
     Together,
+    TurnBack,
     Want,
     method_of,
 )
@@ -87,6 +89,11 @@ class Recorded:
                 answer = Answer(OK)
             case PassTime():
                 answer = Answer(OK, self._done(StackKind.PASS_TIME, want.step).unavailable)
+            case TurnBack():
+                answer = Answer(OK, self._done(StackKind.TURN_BACK, want.step).unavailable)
+            case Reconfigure():
+                self._done(StackKind.RECONFIGURE, want.step)
+                answer = Answer(OK)
             case ScanVolume():
                 answer = self._scanned(want)
             case Strike():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -144,6 +144,9 @@ class FakeStack:
 
     def replace_memory(self, vendor: VendorConfig | None) -> None:
         self._log.append(f"swap {_short(self.spec)} {vendor.name if vendor else 'reference'}")
+
+    def reconfigure_memory(self, environment: Mapping[str, str]) -> None:
+        self._log.append(f"reconfigure with {', '.join(environment)}")
 
     def await_healthy(self, names: tuple[str, ...], timeout_seconds: float) -> None:
         self._log.append(f"look at {', '.join(names)}")

@@ -11,6 +11,7 @@ from orchestrator.suites.narrative.properties.graded import (
     RECONSTRUCTION,
     UPDATE,
 )
+from orchestrator.suites.narrative.properties.independence import MODEL_INDEPENDENCE
 from orchestrator.suites.narrative.properties.persistence import PERSISTENCE, PERSISTENCE_INGEST
 
 __all__ = ["PROPERTIES"]
@@ -22,6 +23,7 @@ PROPERTIES = (
     TEMPORAL_ORDER,
     DISAMBIGUATION,
     RECONSTRUCTION,
+    MODEL_INDEPENDENCE,
     DETERMINISM,
     OPERATIONAL,
     BAD_INPUT,

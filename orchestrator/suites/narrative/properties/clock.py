@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from memqual.v1 import vendor_pb2
-from orchestrator.suites.integrity.calls import Answer, Ask, PassTime, Script
+from orchestrator.suites.integrity.calls import Answer, Ask, NotPossible, PassTime, Script, TurnBack
 from orchestrator.suites.integrity.checks import Column
 from orchestrator.suites.integrity.lifecycle_steps import pass_time
 from orchestrator.suites.integrity.steps import call, response_of
@@ -28,12 +28,20 @@ _AHEAD = NarrativeCheck(
     "turns told while the clock jumped ahead by weeks are answered as without",
     "ahead",
 )
-_DAY_NS = 24 * 3_600 * 1_000_000_000
+_BEHIND = NarrativeCheck(
+    _CASE,
+    Column.SAFETY,
+    13,
+    "turns told after the clock was turned back by months are answered as without",
+    "behind",
+)
+_DAY_SECONDS = 24 * 3_600
+_DAY_NS = _DAY_SECONDS * 1_000_000_000
 _JUMP_DAYS = 40
 
 
 def _script(scene: Scene) -> Script:
-    """Tell undisturbed, and tell again elsewhere while the memory's clock jumps; ask both."""
+    """Tell undisturbed, and tell again elsewhere while the memory's clock jumps; ask all."""
     twin = f"{scene.own}-still"
     yield from tell(scene, scene.story, twin)
     still = yield from answers("still", scene, twin)
@@ -45,6 +53,13 @@ def _script(scene: Scene) -> Script:
     yield from _jump("jump.after")
     ahead = yield from answers("ahead", scene, scene.namespace)
     judge_same(scene, _AHEAD, still, ahead)
+    turned = yield TurnBack("turned back", 3 * _JUMP_DAYS * _DAY_SECONDS)
+    if turned.details:
+        raise NotPossible(turned.details)
+    behind = f"{scene.own}-behind"
+    yield from tell(scene, scene.story, behind)
+    said = yield from answers("behind", scene, behind)
+    judge_same(scene, _BEHIND, still, said)
 
 
 def _jump(step: str) -> Generator[Ask | PassTime, Answer, None]:
@@ -56,7 +71,7 @@ def _jump(step: str) -> Generator[Ask | PassTime, Answer, None]:
 TEMPORAL_ORDER = NarrativeCase(
     case=_CASE,
     title="Temporal order: the memory's clock jumps between turns",
-    checks=(contract_check(_CASE), _AHEAD),
+    checks=(contract_check(_CASE), _AHEAD, _BEHIND),
     script=_script,
     stories=every_story,
 )

@@ -41,6 +41,7 @@ FLAWS = (
     "raises",
     "undeclared",
     "no_traces",
+    "zoned",
 )
 ID_BYTES, TEXT_BYTES, QUESTION_BYTES = 128, 65_536, 4_096
 STOP = frozenset(
@@ -225,6 +226,8 @@ class SmallNarrative(
             answer.declined, answer.text = True, "yes"
         if self.flaw == "clock" and told and answer.text:
             answer.text += f" ({told[0][2].time[:7]})"
+        if self.flaw == "zoned" and answer.text:
+            answer.text += f" {os.environ.get('TZ', '')}"
         if self.flaw == "dice" and answer.text:
             self._rolls += 1
             answer.text += f" {self._rolls}"

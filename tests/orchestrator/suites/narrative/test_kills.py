@@ -34,8 +34,11 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         yield rig
 
 
-@pytest.mark.parametrize("case", ["property.persistence", "property.persistence_ingest"])
-def test_what_is_durable_stands_a_kill(case: str, rig: Rig) -> None:
+@pytest.mark.parametrize(
+    "case",
+    ["property.persistence", "property.persistence_ingest", "property.model_independence"],
+)
+def test_what_is_durable_stands_a_kill_and_a_second_configuration(case: str, rig: Rig) -> None:
     records = played_on(rig, case)
 
     assert [record.cause for record in records] == ["", ""]
@@ -58,6 +61,7 @@ def test_the_clock_changes_no_answer(rig: Rig) -> None:
         ("forgets", "property.persistence", "answers"),
         ("forgets", "property.persistence_ingest", "answers"),
         ("clock", "property.temporal_order", "ahead"),
+        ("zoned", "property.model_independence", "answers"),
     ],
 )
 def test_what_is_not_is_caught(flaw: str, case: str, check: str, tmp_path: Path) -> None:
