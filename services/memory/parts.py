@@ -14,7 +14,7 @@ import grpc
 from memqual.v1 import vendor_pb2
 from services.common.canonical import JsonValue
 
-__all__ = ["RecordsPart"]
+__all__ = ["NarrativePart", "RecordsPart"]
 
 
 class RecordsPart(Protocol):
@@ -53,3 +53,36 @@ class RecordsPart(Protocol):
 
         Times, tokens and nonces stay out, so that the digest is equal across restarts.
         """
+
+
+class NarrativePart(Protocol):
+    """The part that keeps what people told, and serves NarrativeService.
+
+    `services.memory.narrative.part.create(database)` returns one; its tables are in the process's
+    own database file.
+    """
+
+    @property
+    def registrar(self) -> Callable[[grpc.Server], None]:
+        """Adds NarrativeService to a server that has not started."""
+
+    @property
+    def model_disclosure(self) -> str:
+        """What statistical models answer, as Describe tells it."""
+
+    def capabilities(self) -> list[vendor_pb2.CapabilityDeclaration]:
+        """The narrative capabilities that this part declares; equal on every call."""
+
+    def export(
+        self, namespace: str, surface: vendor_pb2.Surface.ValueType
+    ) -> Iterator[tuple[str, bytes, vendor_pb2.ExportKind.ValueType]]:
+        """Yields (item id, raw content, kind) of all that the part keeps on one surface.
+
+        An unknown namespace, or a surface that the part does not have, yields nothing.
+        """
+
+    def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
+        """Removes all of a namespace inside the caller's transaction; an unknown one is empty."""
+
+    def digest_parts(self, namespace: str) -> Iterable[JsonValue]:
+        """Yields what enters StateHash: the turns in the order of their speakers and times."""

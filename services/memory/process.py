@@ -21,8 +21,9 @@ from services.memory.continuity_servicer import ContinuityServicer
 from services.memory.decisions import DecisionRules
 from services.memory.formats import Formats
 from services.memory.model import DEFAULT_LEASE_SECONDS, Policy
+from services.memory.narrative.part import create as create_narrative
 from services.memory.operations import Operations
-from services.memory.parts import RecordsPart
+from services.memory.parts import NarrativePart, RecordsPart
 from services.memory.recordings import RecordingRules
 from services.memory.records.registrar import create as create_records
 from services.memory.reporting import Reporter
@@ -40,8 +41,10 @@ SERVICE_NAMES = (
     "memqual.v1.ContinuityService",
 )
 RECORDS_SERVICE_NAME = "memqual.v1.MemoryService"
+NARRATIVE_SERVICE_NAME = "memqual.v1.NarrativeService"
 
 RecordsFactory = Callable[[Database, Path | None], RecordsPart]
+NarrativeFactory = Callable[[Database], NarrativePart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +97,13 @@ class Composition:
         resolutions: what issues challenges of operations and takes their answers.
         formats: how requests are read.
         records: makes the part that serves MemoryService, or None for no such part.
+        narrative: makes the part that serves NarrativeService, or None for no such part.
         open_database: opens or creates the store at a path.
         read_clock_ns: the lease clock, nanoseconds since the Unix epoch; tests give another.
         reporter: makes what tells the observer of decisions and recordings, from an emitter and
             the run's id.
-        replace_registrars: takes the registrars of Continuity and Memory and gives what is served
-            in their place.
+        replace_registrars: takes the registrars of Continuity, Memory and Narrative and gives what
+            is served in their place.
     """
 
     name: str = REFERENCE_NAME
@@ -108,6 +112,7 @@ class Composition:
     resolutions: type[Resolutions] = Resolutions
     formats: Formats = field(default_factory=Formats)
     records: RecordsFactory | None = create_records
+    narrative: NarrativeFactory | None = create_narrative
     open_database: Callable[[Path], Database] = Database
     read_clock_ns: Callable[[], int] = wall_ns
     reporter: Callable[[Emitter, str], Reporter] = Reporter
@@ -157,13 +162,18 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
             if composition.records is None
             else composition.records(database, memory_settings.reviewer_keys_path)
         )
+        narrative = None if composition.narrative is None else composition.narrative(database)
     except DatabaseError as error:
         raise SettingsError(f"the store cannot be used: {error}") from error
     emitter = Emitter(memory_settings.observer_address, memory_settings.edge_token)
     reporter = composition.reporter(emitter, memory_settings.run_id)
     continuity = ContinuityServicer(operations, resolutions, reporter, composition.formats)
     vendor = VendorServicer(
-        database, operations, records, describe(policy, records, composition.name)
+        database,
+        operations,
+        records,
+        narrative,
+        describe(policy, records, narrative, composition.name),
     )
 
     def register_vendor(grpc_server: grpc.Server) -> None:
@@ -181,6 +191,9 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
     if records is not None:
         own = (*own, records.registrar)
         names = (*names, RECORDS_SERVICE_NAME)
+    if narrative is not None:
+        own = (*own, narrative.registrar)
+        names = (*names, NARRATIVE_SERVICE_NAME)
     return MemoryProcess((register_vendor, *composition.replace_registrars(own)), names, close)
 
 

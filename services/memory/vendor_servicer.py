@@ -13,7 +13,7 @@ from services.common.errors import ServiceError
 from services.common.limits import check_id
 from services.memory.model import Policy
 from services.memory.operations import Operations
-from services.memory.parts import RecordsPart
+from services.memory.parts import NarrativePart, RecordsPart
 
 __all__ = ["REFERENCE_NAME", "REFERENCE_VERSION", "VendorServicer", "describe"]
 
@@ -70,7 +70,9 @@ def _declaration(
     )
 
 
-def _capabilities(records: RecordsPart | None) -> list[vendor_pb2.CapabilityDeclaration]:
+def _capabilities(
+    records: RecordsPart | None, narrative: NarrativePart | None
+) -> list[vendor_pb2.CapabilityDeclaration]:
     """Every capability of the contract, once: supported by a part, or absent."""
     declared = [
         _declaration(
@@ -80,6 +82,8 @@ def _capabilities(records: RecordsPart | None) -> list[vendor_pb2.CapabilityDecl
     ]
     if records is not None:
         declared.extend(records.capabilities())
+    if narrative is not None:
+        declared.extend(narrative.capabilities())
     known = {declaration.capability for declaration in declared}
     absent = [
         _declaration(value, vendor_pb2.CAPABILITY_STATUS_ABSENT, "")
@@ -90,7 +94,10 @@ def _capabilities(records: RecordsPart | None) -> list[vendor_pb2.CapabilityDecl
 
 
 def describe(
-    policy: Policy, records: RecordsPart | None, name: str = REFERENCE_NAME
+    policy: Policy,
+    records: RecordsPart | None,
+    narrative: NarrativePart | None,
+    name: str = REFERENCE_NAME,
 ) -> vendor_pb2.DescribeResponse:
     """What the reference declares; equal on every call of one process."""
     surfaces = OPERATION_SURFACES if records is None else RECORD_SURFACES
@@ -110,9 +117,9 @@ def describe(
         llm_in_loop=False,
         deterministic=True,
         scored_surfaces=surfaces,
-        capabilities=_capabilities(records),
+        capabilities=_capabilities(records, narrative),
         taint_order=() if records is None else records.taint_order,
-        model_disclosure="",
+        model_disclosure="" if narrative is None else narrative.model_disclosure,
     )
 
 
@@ -124,12 +131,14 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
         database: Database,
         operations: Operations,
         records: RecordsPart | None,
+        narrative: NarrativePart | None,
         description: vendor_pb2.DescribeResponse,
     ) -> None:
         """Serves the parts that share this database, under this description."""
         self._database = database
         self._operations = operations
         self._records = records
+        self._narrative = narrative
         self._description = description
 
     def Describe(
@@ -156,6 +165,10 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
             ],
             "records": [digest_hex(part) for part in self._record_parts(namespace)],
         }
+        if self._narrative is not None:
+            digests["narrative"] = [
+                digest_hex(part) for part in self._narrative.digest_parts(namespace)
+            ]
         return vendor_pb2.StateHashResponse(digest=digest_hex(digests))
 
     def Export(
@@ -168,10 +181,12 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
                 grpc.StatusCode.INVALID_ARGUMENT,
                 "surface is none of the scored surfaces; ask for one that Describe names",
             )
-        for item_id, content in self._items(namespace, request.surface):
+        for item_id, content, kind in self._items(namespace, request.surface):
             for start in range(0, max(len(content), 1), EXPORT_MESSAGE_BYTES):
                 yield vendor_pb2.ExportResponse(
-                    item_id=item_id, content=content[start : start + EXPORT_MESSAGE_BYTES]
+                    item_id=item_id,
+                    content=content[start : start + EXPORT_MESSAGE_BYTES],
+                    kind=kind,
                 )
 
     def Reset(
@@ -183,6 +198,8 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
             self._operations.reset(conn, namespace)
             if self._records is not None:
                 self._records.reset(conn, namespace)
+            if self._narrative is not None:
+                self._narrative.reset(conn, namespace)
         return vendor_pb2.ResetResponse()
 
     def _record_parts(self, namespace: str) -> Iterator[JsonValue]:
@@ -190,6 +207,14 @@ class VendorServicer(vendor_pb2_grpc.VendorServiceServicer):
             yield from self._records.digest_parts(namespace)
 
     def _items(
+        self, namespace: str, surface: vendor_pb2.Surface.ValueType
+    ) -> Iterator[tuple[str, bytes, vendor_pb2.ExportKind.ValueType]]:
+        for item_id, content in self._plain_items(namespace, surface):
+            yield item_id, content, vendor_pb2.EXPORT_KIND_UNSPECIFIED
+        if self._narrative is not None:
+            yield from self._narrative.export(namespace, surface)
+
+    def _plain_items(
         self, namespace: str, surface: vendor_pb2.Surface.ValueType
     ) -> Iterator[tuple[str, bytes]]:
         if surface == vendor_pb2.SURFACE_CANONICAL:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["Answered", "answer", "judge"]
 
 WORDS_MAX = 25
-LONG_WORDS_MAX = 110
+LONG_WORDS_MAX = 145
 LONG_CLASSES = frozenset({QueryClass.SITUATION, QueryClass.CHANGE})
 # A second window is told, too, when its score comes this near.
 MARGIN = 1.0
 WINDOWS_MAX = 3
-LONG_MARGIN = 6.0
-LONG_WINDOWS_MAX = 12
+LONG_MARGIN = 99.0
+LONG_WINDOWS_MAX = 30
 SIZE_COST = 0.5
 CANDIDATES = 100
 
@@ -117,7 +117,7 @@ def answer(judged: Judged) -> Answered:
         chosen.sort()
     else:
         chosen = _choose(
-            index, scores - SIZE_COST * index.sizes / 25, WORDS_MAX, WINDOWS_MAX, MARGIN
+            index, (scores - SIZE_COST * index.sizes / 25).astype(np.float32), WORDS_MAX, WINDOWS_MAX, MARGIN
         )
     limit = LONG_WORDS_MAX if query.query_class in LONG_CLASSES else WORDS_MAX
     text = _tell(query, index, chosen, limit)

@@ -100,7 +100,7 @@ def _fact(index: Index, first: int, last: int, number: int) -> Fact:
     verb = _verb(words)
     low = {word.text.lower() for word in words}
     own = {word.lemma for word in words}
-    about = index.means[first:last].any(axis=0)
+    about = index.means[first:last].sum(axis=0)
     modality = "hypothetical" if low & HYPOTHETICAL else "reported" if own & REPORTED else "told"
     subject = _role(words, ("nsubj", "nsubjpass", "expl"))
     target = _role(words, ("dobj", "attr", "pobj", "acomp", "oprd"))
@@ -124,7 +124,8 @@ def _fact(index: Index, first: int, last: int, number: int) -> Fact:
 def _verb(words: tuple[Word, ...]) -> Word | None:
     verbs = [word for word in words if word.tag.startswith("VB")]
     main = [word for word in verbs if word.dep in {"ROOT", "ccomp", "conj", "advcl"}]
-    return (main or verbs or [None])[0]
+    chosen = main or verbs
+    return chosen[0] if chosen else None
 
 
 def _role(words: tuple[Word, ...], deps: tuple[str, ...]) -> str:

@@ -196,7 +196,7 @@ def _marks(book: Book) -> dict[str, "Bools"]:
 
 
 def _sentences(segments: tuple[Segment, ...]) -> "NDArray[np.int64]":
-    numbers = {}
+    numbers: dict[tuple[int, int], int] = {}
     for segment in segments:
         numbers.setdefault((segment.turn, segment.sentence), len(numbers))
     return np.array([numbers[s.turn, s.sentence] for s in segments], dtype=np.int64)

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["MODEL_NAME", "parse"]
+__all__ = ["DISCLOSURE", "parse"]
 
-MODEL_NAME = "en_core_web_sm 3.8.0"
+DISCLOSURE = (
+    "No language model. A statistical parser (spaCy en_core_web_sm 3.8.0), static word vectors"
+    " (wordllama l2_supercat 256) and a linear ranking with learned weights; all offline."
+)
 
 _lock = threading.Lock()
 

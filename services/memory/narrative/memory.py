@@ -2,7 +2,6 @@
 
 import datetime as dt
 import hashlib
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -20,32 +19,16 @@ from services.memory.narrative.model import (
     QueryClass,
     Tag,
     TemporalReference,
+    Turn,
     TurnClass,
 )
 from services.memory.narrative.phrases import is_content
 from services.memory.narrative.updates import updates
 
-__all__ = ["Answer", "Memory", "Taken", "Turn"]
+__all__ = ["Answer", "Memory", "Taken"]
 
 BOOKS_KEPT = 320
 SPEAKERS_TRIED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a person said.
-
-    Attributes:
-        namespace: partition.
-        speaker: full name.
-        time: ISO 8601 local date-time, the narrative's own clock.
-        text: at most 64 KiB.
-    """
-
-    namespace: str
-    speaker: str
-    time: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +75,10 @@ class Memory:
     """The narrative memory over one database; safe for several threads."""
 
     def __init__(self, database: Database) -> None:
-        """Creates what is missing of its tables."""
+        """Keeps nothing but a cache of its own; the tables are made by the part."""
         self._database = database
         self._lock = threading.Lock()
         self._shelves: OrderedDict[tuple[str, str], _Shelf] = OrderedDict()
-        with database.transaction() as conn:
-            store.create_tables(conn)
 
     def ingest(self, turn: Turn) -> Taken:
         """Takes a turn; durable when it returns. The same turn twice is one turn."""
@@ -167,14 +148,7 @@ class Memory:
     def turns(self, namespace: str) -> Iterator[tuple[str, Told]]:
         """Every turn of a namespace with its speaker."""
         with self._database.read() as conn:
-            yield from store.namespaces_turns(conn, namespace)
-
-    def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
-        """Removes a namespace inside the caller's transaction."""
-        store.delete_namespace(conn, namespace)
-        with self._lock:
-            for key in [key for key in self._shelves if key[0] == namespace]:
-                del self._shelves[key]
+            yield from store.namespace_turns(conn, namespace)
 
     def _addressed(self, namespace: str, asked: str, speaker: str) -> tuple[str, tuple[str, ...]]:
         """The question in its speaker's own words, and whose turns may answer it."""

@@ -11,6 +11,7 @@ __all__ = [
     "TagType",
     "TemporalReference",
     "TemporalStatus",
+    "Turn",
     "TurnClass",
     "Warmth",
 ]
@@ -126,3 +127,20 @@ class Emotion:
 
     name: EmotionName
     warmth: Warmth
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a person said.
+
+    Attributes:
+        namespace: partition.
+        speaker: full name.
+        time: ISO 8601 local date-time, the narrative's own clock.
+        text: at most 64 KiB.
+    """
+
+    namespace: str
+    speaker: str
+    time: str
+    text: str

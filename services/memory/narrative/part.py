@@ -1,19 +1,28 @@
-"""Puts the narrative part together for the memory's process (see `services.memory.parts`)."""
+"""Puts the narrative part together for the memory's process (see `services.memory.parts`).
+
+The parser, the vectors and numpy are imported at the first turn or question: a memory that never
+sees one starts as fast as it would without this part.
+"""
 
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grpc
 
 from memqual.v1 import narrative_pb2, narrative_pb2_grpc, vendor_pb2
 from services.common.canonical import JsonValue
 from services.common.database import Database, Synchronous
-from services.memory.narrative import language, vectors
-from services.memory.narrative.facts import Fact
-from services.memory.narrative.memory import Memory
+from services.memory.narrative import store
+from services.memory.narrative.language import DISCLOSURE
 from services.memory.narrative.servicer import NarrativeServicer
+
+if TYPE_CHECKING:
+    from services.memory.narrative.facts import Fact
+    from services.memory.narrative.memory import Memory
 
 __all__ = ["Evaluated", "Narrative", "create", "open_part"]
 
@@ -27,11 +36,25 @@ CAPABILITIES: tuple[tuple[vendor_pb2.Capability.ValueType, str], ...] = (
 
 
 class Narrative:
-    """The narrative part: NarrativeService, and what Vendor asks of it."""
+    """The narrative part: NarrativeService, and what Vendor asks of it (`parts.NarrativePart`)."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._servicer = NarrativeServicer(memory)
+    def __init__(self, database: Database) -> None:
+        """Creates what is missing of its tables; raises DatabaseError."""
+        self._database = database
+        self._lock = threading.Lock()
+        self._made: Memory | None = None
+        self.servicer = NarrativeServicer(self.memory)
+        with database.transaction() as conn:
+            store.create_tables(conn)
+
+    def memory(self) -> "Memory":
+        """The memory, made at the first call."""
+        with self._lock:
+            if self._made is None:
+                from services.memory.narrative.memory import Memory  # noqa: PLC0415  (heavy)
+
+                self._made = Memory(self._database)
+            return self._made
 
     @property
     def registrar(self) -> Callable[[grpc.Server], None]:
@@ -40,11 +63,8 @@ class Narrative:
 
     @property
     def model_disclosure(self) -> str:
-        """What statistical models are in the loop, for Describe."""
-        return (
-            f"No language model. A statistical parser ({language.MODEL_NAME}), static word vectors"
-            f" ({vectors.MODEL_NAME}) and a linear ranking with learned weights; all offline."
-        )
+        """What statistical models answer, as Describe tells it."""
+        return DISCLOSURE
 
     def capabilities(self) -> list[vendor_pb2.CapabilityDeclaration]:
         """The narrative capabilities; equal on every call."""
@@ -60,35 +80,42 @@ class Narrative:
 
     def export(
         self, namespace: str, surface: vendor_pb2.Surface.ValueType
-    ) -> Iterator[tuple[str, bytes]]:
-        """(item id, raw content) of all that is kept of a namespace on one surface."""
-        if surface != vendor_pb2.SURFACE_CANONICAL:
+    ) -> Iterator[tuple[str, bytes, vendor_pb2.ExportKind.ValueType]]:
+        """(item id, raw content, kind) of all that is kept of a namespace on one surface."""
+        if surface != vendor_pb2.SURFACE_CANONICAL or not self._holds(namespace):
             return
-        for speaker, told in self._memory.turns(namespace):
-            yield f"narrative.turn.{told.turn_id}", told.text.encode("utf-8")
-        for speaker, fact in self._memory.facts(namespace):
-            yield f"narrative.fact.{fact.fact_id}", fact_document(speaker, fact).encode("utf-8")
+        for _, told in self.memory().turns(namespace):
+            turn = f"narrative.turn.{told.turn_id}"
+            yield turn, told.text.encode("utf-8"), vendor_pb2.EXPORT_KIND_RAW_TURN
+        for speaker, fact in self.memory().facts(namespace):
+            content = fact_document(speaker, fact).encode("utf-8")
+            yield f"narrative.fact.{fact.fact_id}", content, vendor_pb2.EXPORT_KIND_FACT
 
     def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
         """Removes all of a namespace inside the caller's transaction."""
-        self._memory.reset(conn, namespace)
+        store.delete_namespace(conn, namespace)
 
     def digest_parts(self, namespace: str) -> Iterable[JsonValue]:
-        """What enters StateHash: every turn by speaker and time, with its facts' source."""
-        for speaker, told in self._memory.turns(namespace):
-            yield {
-                "speaker": speaker,
-                "text": told.text,
-                "time": told.time,
-                "turn": told.turn_id,
-            }
+        """What enters StateHash: every turn by speaker and time."""
+        with self._database.read() as conn:
+            for speaker, told in store.namespace_turns(conn, namespace):
+                yield {
+                    "speaker": speaker,
+                    "text": told.text,
+                    "turn": told.turn_id,
+                    "turn_class": str(told.turn_class),
+                }
+
+    def _holds(self, namespace: str) -> bool:
+        with self._database.read() as conn:
+            return bool(store.count(conn, namespace).turns)
 
     def _register(self, server: grpc.Server) -> None:
-        narrative_pb2_grpc.add_NarrativeServiceServicer_to_server(self._servicer, server)
+        narrative_pb2_grpc.add_NarrativeServiceServicer_to_server(self.servicer, server)
 
 
-def fact_document(speaker: str, fact: Fact) -> str:
-    """A fact as Export shows it."""
+def fact_document(speaker: str, fact: "Fact") -> str:
+    """A fact as Export shows it: canonical enough to be equal for equal facts."""
     return json.dumps(
         {
             "about": list(fact.about),
@@ -109,28 +136,29 @@ def fact_document(speaker: str, fact: Fact) -> str:
 
 def create(database: Database) -> Narrative:
     """Creates the part's tables and its operations; raises DatabaseError where it cannot."""
-    return Narrative(Memory(database))
+    return Narrative(database)
 
 
 class Evaluated:
     """The part without a server, for `tests.orchestrator.suites.narrative.evaluate`."""
 
     def __init__(self, folder: Path) -> None:
+        """Opens a store in a folder."""
         self._database = Database(folder / "memory.db", synchronous=Synchronous.NORMAL)
-        self._memory = Memory(self._database)
-        self._servicer = NarrativeServicer(self._memory)
+        self._part = Narrative(self._database)
 
     def ingest(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
         """Takes one turn."""
-        return self._servicer.take(turn)
+        return self._part.servicer.take(turn)
 
     def ask(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
         """Answers one question."""
-        return self._servicer.reply(request)
+        return self._part.servicer.reply(request)
 
     def export(self, namespace: str) -> list[str]:
-        """Texts of all facts."""
-        return [fact_document(speaker, fact) for speaker, fact in self._memory.facts(namespace)]
+        """All facts as Export shows them."""
+        memory = self._part.memory()
+        return [fact_document(speaker, fact) for speaker, fact in memory.facts(namespace)]
 
     def close(self) -> None:
         """Closes the store."""

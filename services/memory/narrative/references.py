@@ -103,9 +103,9 @@ def _named(
     if before >= 0 and before in meant and words[before].lemma in lexicon.PERSON_NOUNS:
         _merge(meant, people, meant[before], person)
     elif before >= 0 and words[before].lemma in lexicon.CALLED:
-        noun = _noun_before(words, before, meant)
-        if noun is not None:
-            _merge(meant, people, meant[noun], person)
+        described = _noun_before(words, before, meant)
+        if described is not None:
+            _merge(meant, people, meant[described], person)
     after = _noun_after(words, end)
     for noun in after:
         person.nouns.add(noun)
@@ -197,4 +197,5 @@ def _pointed(people: Sequence[Person], gender: str, clock: int) -> Person | None
     """Who a pronoun means: the latest person that may have its gender."""
     fitting = [person for person in people if person.gender in {"", gender}]
     named = [person for person in fitting if person.gender == gender or person.names]
-    return (named or fitting or [None])[-1]
+    chosen = named or fitting
+    return chosen[-1] if chosen else None

@@ -1,15 +1,19 @@
 """NarrativeService over the narrative part; every acknowledged turn is durable (DESIGN §4)."""
 
 import datetime as dt
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import grpc
 
 from memqual.v1 import narrative_pb2, narrative_pb2_grpc
 from services.common.errors import ServiceError
 from services.common.limits import check_content, check_id, check_optional_id
-from services.memory.narrative.facts import Fact
-from services.memory.narrative.memory import Answer, Memory, Taken, Turn
-from services.memory.narrative.model import QueryClass, TemporalStatus, TurnClass, Warmth
+from services.memory.narrative.model import QueryClass, TemporalStatus, Turn, TurnClass, Warmth
+
+if TYPE_CHECKING:
+    from services.memory.narrative.facts import Fact
+    from services.memory.narrative.memory import Answer, Memory, Taken
 
 __all__ = ["NarrativeServicer"]
 
@@ -45,7 +49,8 @@ WARMTHS = {
 class NarrativeServicer(narrative_pb2_grpc.NarrativeServiceServicer):
     """Checks what arrives, calls the memory, answers; errors are those of narrative.proto."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: "Callable[[], Memory]") -> None:
+        """Serves the memory that is made at the first call."""
         self._memory = memory
 
     def Ingest(
@@ -70,7 +75,7 @@ class NarrativeServicer(narrative_pb2_grpc.NarrativeServiceServicer):
         )
         if not checked.text.strip():
             raise _refuse("turn.text is empty; send what was said")
-        return narrative_pb2.IngestResponse(trace=_write_trace(self._memory.ingest(checked)))
+        return narrative_pb2.IngestResponse(trace=_write_trace(self._memory().ingest(checked)))
 
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
         """Checks and answers a question; raises ServiceError INVALID_ARGUMENT."""
@@ -81,7 +86,7 @@ class NarrativeServicer(narrative_pb2_grpc.NarrativeServiceServicer):
         size_bytes = len(request.question.encode("utf-8"))
         if not request.question.strip() or size_bytes > QUESTION_BYTES:
             raise _refuse(f"question has {size_bytes} bytes; send 1 to {QUESTION_BYTES}")
-        found = self._memory.ask(namespace, request.question, speaker)
+        found = self._memory().ask(namespace, request.question, speaker)
         return narrative_pb2.AskResponse(answer=_answer(found))
 
 
@@ -97,7 +102,7 @@ def _check_time(name: str, value: str) -> str:
     return value
 
 
-def _write_trace(taken: Taken) -> narrative_pb2.WriteTrace:
+def _write_trace(taken: "Taken") -> narrative_pb2.WriteTrace:
     trace = narrative_pb2.WriteTrace(
         classification=TURN_CLASSES[taken.turn_class],
         facts=[_fact(fact) for fact in taken.facts],
@@ -115,13 +120,13 @@ def _write_trace(taken: Taken) -> narrative_pb2.WriteTrace:
     return trace
 
 
-def _fact(fact: Fact) -> narrative_pb2.StoredFact:
+def _fact(fact: "Fact") -> narrative_pb2.StoredFact:
     return narrative_pb2.StoredFact(
         fact_id=fact.fact_id, text=fact.text, predicted_queries=fact.queries
     )
 
 
-def _answer(found: Answer) -> narrative_pb2.Answer:
+def _answer(found: "Answer") -> narrative_pb2.Answer:
     return narrative_pb2.Answer(
         text=found.text,
         declined=found.declined,

@@ -19,7 +19,7 @@ __all__ = [
     "delete_namespace",
     "keep",
     "load",
-    "namespaces_turns",
+    "namespace_turns",
     "rank_speakers",
     "speakers",
 ]
@@ -141,7 +141,7 @@ def rank_speakers(
     return tuple(speaker for speaker, _ in ordered[:most])
 
 
-def namespaces_turns(conn: sqlite3.Connection, namespace: str) -> Iterator[tuple[str, Told]]:
+def namespace_turns(conn: sqlite3.Connection, namespace: str) -> Iterator[tuple[str, Told]]:
     """Every turn of a namespace with its speaker, by speaker and time."""
     for speaker in speakers(conn, namespace):
         for told in load(conn, namespace, speaker):

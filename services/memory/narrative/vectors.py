@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from wordllama.inference import WordLlamaInference
 
-__all__ = ["MODEL_NAME", "vectors"]
+__all__ = ["vectors"]
 
-MODEL_NAME = "wordllama l2_supercat 256"
 WORDS_KEPT = 50_000
 
 _lock = threading.Lock()

@@ -194,7 +194,7 @@ class OracleRig:
             self.database, rules, policy, {"k1": key}, read_clock_ns=self._read_clock_ns
         )
         self._service = ContinuityServicer(operations, resolutions, Reporter(Emitter(None), "run"))
-        self._declared = DeclaredMemory.from_describe(describe(policy, None))
+        self._declared = DeclaredMemory.from_describe(describe(policy, None, None))
 
     def judge(self, capability: Capability, steps: list[Step]) -> OperationJudgement:
         """Runs a history on a new operation and judges it."""

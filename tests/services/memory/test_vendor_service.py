@@ -109,11 +109,7 @@ def test_describe_is_the_same_on_every_call_and_names_every_capability_once(
         for capability, status in statuses.items()
         if status == vendor_pb2.CAPABILITY_STATUS_ABSENT
     }
-    assert absent == {
-        vendor_pb2.CAPABILITY_ROLLBACK_DETECTION,
-        vendor_pb2.CAPABILITY_NARRATIVE,
-        vendor_pb2.CAPABILITY_NARRATIVE_TRACES,
-    }
+    assert absent == {vendor_pb2.CAPABILITY_ROLLBACK_DETECTION}
     assert list(first.scored_surfaces) == [
         value for value in vendor_pb2.Surface.values() if value != vendor_pb2.SURFACE_UNSPECIFIED
     ]
