@@ -14,6 +14,7 @@ from chaos.receipts import (
     JournalPrecondition,
     KillReceipt,
     NetworkReceipt,
+    ReconfigureReceipt,
     ReleaseRecord,
     SuspendReceipt,
     TargetKill,
@@ -223,3 +224,27 @@ def test_receipts_come_back_from_json_as_they_were(receipt: FaultReceipt) -> Non
 def test_what_is_no_receipt_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="validation error"):
         parse_receipt(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "lacking"),
+    [
+        ({}, []),
+        ({"variables": ()}, ["memory: that anything of its configuration is another"]),
+        ({"started_after_ns": 100}, ["memory: that it was started again"]),
+        ({"healthy_after_ms": None}, ["memory: that it was healthy again"]),
+    ],
+)
+def test_a_second_configuration_is_proven(changes: dict[str, Any], lacking: list[str]) -> None:
+    values: dict[str, Any] = {
+        "service": "memory",
+        "variables": ("TZ",),
+        "started_before_ns": 100,
+        "started_after_ns": 200,
+        "healthy_after_ms": 7,
+        **LIVELY,
+        **changes,
+    }
+    receipt = ReconfigureReceipt(**values)
+    assert receipt.missing() == lacking
+    assert parse_receipt(receipt.model_dump_json()) == receipt

@@ -166,6 +166,24 @@ def test_a_stopped_service_stands_still_until_it_is_continued(stack: DockerStack
         service.start()
 
 
+def test_a_second_configuration_has_the_volume_of_the_first(
+    stack: DockerStack, engine: DockerEngine, api: Any
+) -> None:
+    name, old = describe_memory(stack), stack.service("memory").container
+    kept = b"".join(stack.volume_bytes("memory"))
+    stack.reconfigure_memory({"TZ": "Pacific/Kiritimati"})
+    assert describe_memory(stack) == name
+    new = stack.service("memory").container
+    assert new != old
+    environment = api.containers.get(new).attrs["Config"]["Env"]
+    assert "TZ=Pacific/Kiritimati" in environment
+    assert kept
+    assert len(b"".join(stack.volume_bytes("memory"))) >= len(kept)
+    mine = [each for each in _left_of(engine, stack.spec.run_id) if "memory" in each]
+    prefix = f"memqual-{stack.spec.run_id}-s1"
+    assert mine == [f"container {prefix}-memory", f"volume {prefix}-memory-data"]
+
+
 def test_another_memory_begins_empty_at_the_same_address(
     stack: DockerStack, engine: DockerEngine
 ) -> None:

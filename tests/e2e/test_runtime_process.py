@@ -139,6 +139,20 @@ def test_another_memory_begins_empty_at_the_same_address(stack: ProcessStack) ->
     assert not old_volume.exists()
 
 
+def test_a_second_configuration_has_the_volume_of_the_first(stack: ProcessStack) -> None:
+    name, old_pid = describe_memory(stack), stack.service("memory").pid()
+    volume = stack._volume("memory-data")
+    (volume / "kept").write_text("there")
+    stack.reconfigure_memory({"TZ": "Pacific/Kiritimati"})
+    assert describe_memory(stack) == name
+    pid = stack.service("memory").pid()
+    assert pid is not None
+    assert pid != old_pid
+    assert psutil.Process(pid).environ()["TZ"] == "Pacific/Kiritimati"
+    assert stack._volume("memory-data") == volume
+    assert (volume / "kept").read_text() == "there"
+
+
 def test_checked_in_memories_can_be_swapped_in(stack: ProcessStack) -> None:
     names = {}
     for vendor in ("naive", "null", "reference"):
