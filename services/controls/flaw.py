@@ -28,7 +28,8 @@ class Flaw:
         composition: the reference with one part replaced.
         wrong: what it does wrong, in words.
         primary_check: the one check that must catch it: the oracle's `unsafe_decision`,
-            `needless_decision` or `malformed_answer`, or an integrity check by its id.
+            `needless_decision` or `malformed_answer`, an integrity or narrative check by its id,
+            or, where a narrative case is graded, its id and the checkpoint whose rate must fall.
         row: row of DESIGN §6 that is broken first; empty for records.
         consequences: other checks that may fail, too, since the same wrong is seen there; whatever
             else fails is a false alarm.

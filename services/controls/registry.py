@@ -34,6 +34,8 @@ from services.controls.continuity_flaws import (
 from services.controls.flaw import Flaw, named
 from services.controls.integrity_flaws import label_trusting_records, secret_storing_records
 from services.controls.null_service import answer_empty
+from services.controls.rag_part import create as create_rag
+from services.controls.transcript_dump import create as create_transcript_dump
 from services.memory.process import Composition
 
 __all__ = ["FLAWS", "Flaw"]
@@ -105,6 +107,16 @@ FLAWS: Mapping[str, Flaw] = {
         "integrity.L.safety",
         # A key of one issuer and a secret of any other kind are kept alike.
         consequences=tuple(f"integrity.S.safety.{kind}" for kind in _SECRETS),
+    ),
+    "rag": Flaw(
+        Composition(named("rag"), narrative=create_rag),
+        "tells the nearest sentences, whatever is asked and whatever has changed since",
+        "narrative.level.core.cp8_strict",
+    ),
+    "transcript_dump": Flaw(
+        Composition(named("transcript_dump"), narrative=create_transcript_dump),
+        "answers with everything that the speaker said",
+        "narrative.level.core.cp8_strict",
     ),
     **laundering_flaws.FLAWS,
     **experience_flaws.FLAWS,
