@@ -1,0 +1,141 @@
+"""The table of narrative flaws: some for each property, and the one check that must catch each."""
+
+from collections.abc import Mapping
+
+from services.controls import narrative_losses
+from services.controls.flaw import Flaw
+from services.controls.narrative_answers import (
+    AnswersAtRandom,
+    AnswersByNamespace,
+    AnswersEmpty,
+    AnswersInTurn,
+    AnswersOutOfAll,
+    DeclinesEverything,
+    KeepsSuperseded,
+)
+from services.controls.narrative_inputs import (
+    DatesByArrival,
+    DatesByMachine,
+    DiesOfNul,
+    FailsBeyondPlane,
+    TakesAnyLength,
+    TakesAnyTime,
+)
+from services.controls.narrative_parts import (
+    AGAIN,
+    AHEAD,
+    BEHIND,
+    EVERY_COMPARISON,
+    FACTS,
+    INGEST,
+    OTHERS,
+    REFUSED,
+    TAKEN,
+    TWIN,
+    of_servicer,
+)
+from services.controls.narrative_traces import InventsFacts, PredictsInVain
+
+__all__ = ["FLAWS"]
+
+_CORE_CONTRACT = "narrative.level.core.contract"
+
+FLAWS: Mapping[str, Flaw] = {
+    **narrative_losses.FLAWS,
+    "narrative_keeps_superseded": of_servicer(
+        "narrative_keeps_superseded",
+        KeepsSuperseded,
+        "tells what was so before an update beside what is so now",
+        "narrative.property.update.cp8_strict",
+    ),
+    "narrative_machine_clock": of_servicer(
+        "narrative_machine_clock",
+        DatesByMachine,
+        "takes each turn for one of the day that the machine's clock shows",
+        AHEAD,
+        # What is told twice is told on two days, where the clock jumped or midnight passed.
+        (BEHIND,),
+    ),
+    "narrative_order_of_arrival": of_servicer(
+        "narrative_order_of_arrival",
+        DatesByArrival,
+        "takes what comes later for what was said later",
+        "narrative.property.temporal_order.arrival",
+    ),
+    "narrative_mixes_speakers": of_servicer(
+        "narrative_mixes_speakers",
+        AnswersOutOfAll,
+        "answers a speaker out of what anybody said",
+        OTHERS,
+        (FACTS,),
+    ),
+    "narrative_random": of_servicer(
+        "narrative_random",
+        AnswersAtRandom,
+        "declares itself determinate and draws its answers",
+        AGAIN,
+        tuple(check for check in EVERY_COMPARISON if check != AGAIN),
+    ),
+    "narrative_answers_in_turn": of_servicer(
+        "narrative_answers_in_turn",
+        AnswersInTurn,
+        "tells another of its candidates each time that a question is asked",
+        AGAIN,
+    ),
+    "narrative_answers_by_namespace": of_servicer(
+        "narrative_answers_by_namespace",
+        AnswersByNamespace,
+        "lets the name of the namespace decide which of its candidates it tells",
+        TWIN,
+        # These hold one namespace's answers against another's, too.
+        (AHEAD, BEHIND, INGEST),
+    ),
+    "narrative_declines": of_servicer(
+        "narrative_declines",
+        DeclinesEverything,
+        "declines whatever it is asked",
+        "narrative.level.core.cp8_published",
+    ),
+    "narrative_empty": of_servicer(
+        "narrative_empty",
+        AnswersEmpty,
+        "answers with nothing and does not decline",
+        _CORE_CONTRACT,
+    ),
+    "narrative_takes_any_length": of_servicer(
+        "narrative_takes_any_length",
+        TakesAnyLength,
+        "keeps the first 64 KiB of a longer turn and acknowledges the whole",
+        REFUSED,
+    ),
+    "narrative_takes_any_time": of_servicer(
+        "narrative_takes_any_time",
+        TakesAnyTime,
+        "takes a time that it cannot read for the beginning of the epoch",
+        REFUSED,
+    ),
+    "narrative_fails_on_emoji": of_servicer(
+        "narrative_fails_on_emoji",
+        FailsBeyondPlane,
+        "fails at characters beyond the first plane",
+        TAKEN,
+    ),
+    "narrative_dies_of_nul": of_servicer(
+        "narrative_dies_of_nul",
+        DiesOfNul,
+        "ends its process at a NUL within a turn",
+        TAKEN,
+    ),
+    "narrative_predicts_in_vain": of_servicer(
+        "narrative_predicts_in_vain",
+        PredictsInVain,
+        "predicts questions that find no fact",
+        "narrative.level.core.cp3",
+    ),
+    "narrative_invents_facts": of_servicer(
+        "narrative_invents_facts",
+        InventsFacts,
+        "traces its answers back to facts that it never told of",
+        "narrative.level.core.cp6",
+    ),
+}

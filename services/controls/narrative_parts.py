@@ -1,0 +1,124 @@
+"""How a control's narrative part is made: the reference's, with its servicer or its start replaced.
+
+A flaw that shows in what is said replaces the servicer: it changes what goes into the reference or
+what comes out of it, and nothing of how the reference works, which may change under it.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from services.common.database import Database
+from services.controls.flaw import Flaw, named
+from services.memory.narrative import store
+from services.memory.narrative.part import Narrative
+from services.memory.narrative.servicer import NarrativeServicer
+from services.memory.process import Composition
+
+__all__ = [
+    "AFTER_KILL",
+    "AGAIN",
+    "AHEAD",
+    "BEHIND",
+    "EVERY_COMPARISON",
+    "FACTS",
+    "INDEPENDENT",
+    "INGEST",
+    "OTHERS",
+    "REFUSED",
+    "STATE",
+    "TAKEN",
+    "TWIN",
+    "FlawedNarrative",
+    "forget_all",
+    "of_part",
+    "of_servicer",
+    "shadow_of",
+]
+
+AFTER_KILL = "narrative.property.persistence.answers"
+STATE = "narrative.property.persistence.state"
+INGEST = "narrative.property.persistence_ingest.answers"
+AHEAD = "narrative.property.temporal_order.ahead"
+BEHIND = "narrative.property.temporal_order.behind"
+FACTS = "narrative.property.disambiguation.facts"
+OTHERS = "narrative.property.disambiguation.others"
+INDEPENDENT = "narrative.property.model_independence.answers"
+AGAIN = "narrative.property.determinism.again"
+TWIN = "narrative.property.determinism.twin"
+REFUSED = "narrative.property.bad_input.refused"
+TAKEN = "narrative.property.bad_input.taken"
+
+EVERY_COMPARISON = (AFTER_KILL, INGEST, AHEAD, BEHIND, INDEPENDENT, AGAIN, TWIN)
+"""The checks that hold two sets of answers against each other."""
+
+_SHADOW_BYTES = 16
+
+
+class FlawedNarrative(Narrative):
+    """The reference's narrative part with another servicer.
+
+    Args:
+        database: the process's own.
+        servicer: the flawed one's class.
+    """
+
+    def __init__(self, database: Database, servicer: type[NarrativeServicer]) -> None:
+        super().__init__(database)
+        self.servicer = servicer(self.memory)
+
+    def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
+        """Removes a namespace, and what a control keeps beside it."""
+        super().reset(conn, namespace)
+        store.delete_namespace(conn, shadow_of(namespace))
+
+
+def shadow_of(namespace: str) -> str:
+    """The namespace in which a control keeps what the reference would not."""
+    digest = hashlib.sha256(namespace.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"control-{digest[: 2 * _SHADOW_BYTES]}"
+
+
+def forget_all(database: Database) -> None:
+    """Empties the narrative part's tables."""
+    with database.transaction() as conn:
+        for namespace in _namespaces(conn):
+            store.delete_namespace(conn, namespace)
+
+
+def of_servicer(
+    flaw: str,
+    servicer: type[NarrativeServicer],
+    wrong: str,
+    primary_check: str,
+    consequences: Sequence[str] = (),
+) -> Flaw:
+    """A control whose servicer is another one.
+
+    Args:
+        flaw: its name in the registry.
+        servicer: the flawed one's class.
+        wrong: what it does wrong, in words.
+        primary_check: the narrative check, or the graded checkpoint of a case, that must catch it.
+        consequences: other narrative checks that may fail, too.
+    """
+    return of_part(
+        flaw, partial(FlawedNarrative, servicer=servicer), wrong, primary_check, consequences
+    )
+
+
+def of_part(
+    flaw: str,
+    part: Callable[[Database], Narrative],
+    wrong: str,
+    primary_check: str,
+    consequences: Sequence[str] = (),
+) -> Flaw:
+    """A control whose narrative part is another one; see `of_servicer`."""
+    composition = Composition(named(flaw), narrative=part)
+    return Flaw(composition, wrong, primary_check, consequences=tuple(consequences))
+
+
+def _namespaces(conn: sqlite3.Connection) -> Iterator[str]:
+    yield from [name for (name,) in conn.execute("SELECT DISTINCT namespace FROM nar_turns")]
