@@ -5,9 +5,9 @@ from __future__ import annotations
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Frozen, RunVerdict
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative import narrative_lines
+from orchestrator.report.narrative_words import narrative_lines
 from orchestrator.scoring.run import Aggregate
-from orchestrator.suites.narrative.totals import levels_of
+from orchestrator.suites.narrative.tiers import levels_of
 
 __all__ = ["Claims", "claims_of"]
 

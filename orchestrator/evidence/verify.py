@@ -21,7 +21,7 @@ from orchestrator.evidence.sums import SUMS_FILE, check_sums
 from orchestrator.model import RunVerdict, Suite
 from orchestrator.plan import ExpectedCells
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative import narrative_lines
+from orchestrator.report.narrative_words import narrative_lines
 from orchestrator.report.text import counted, say, visible
 from orchestrator.scoring.counting import CountingRecords
 from orchestrator.scoring.run import Aggregate, Totals

@@ -14,7 +14,7 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import CONTROLS, VENDOR
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative import narrative_lines, share_words, verdict_words
+from orchestrator.report.narrative_words import narrative_lines, share_words, verdict_words
 from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate

@@ -21,7 +21,7 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Suite, TrialRecord, Verdict
 from orchestrator.plan import VENDOR
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative import narrative_properties, share_words
+from orchestrator.report.narrative_words import narrative_properties, share_words
 from orchestrator.report.text import visible
 from orchestrator.report.wording import replay_command
 from orchestrator.scoring.controls import expectation

@@ -16,6 +16,7 @@ from orchestrator import cli
 from orchestrator.campaign import schedule
 from orchestrator.model import Profile
 from orchestrator.plan import TrialPlan
+from orchestrator.suites.narrative.corpus import Corpus
 
 CELLS_VARIABLE = "MEMQUAL_TEST_CELLS"
 CONTROLS_VARIABLE = "MEMQUAL_TEST_CONTROLS"
@@ -23,11 +24,11 @@ CONTROLS_VARIABLE = "MEMQUAL_TEST_CONTROLS"
 _trials = schedule._trials
 
 
-def _few_trials(profile: Profile, seed: int, subject: str) -> Sequence[TrialPlan]:
+def _few_trials(profile: Profile, seed: int, subject: str, corpus: Corpus) -> Sequence[TrialPlan]:
     wanted = os.environ[CELLS_VARIABLE].split(",")
     return [
         plan
-        for plan in _trials(profile, seed, subject)
+        for plan in _trials(profile, seed, subject, corpus)
         if any(f"/{part}/" in f"/{plan.cell.cell_id}/" for part in wanted)
     ]
 

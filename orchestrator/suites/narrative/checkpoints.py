@@ -13,18 +13,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from memqual.v1 import narrative_pb2
+from orchestrator.suites.narrative.expected import (
+    ExpectedBatch,
+    ExpectedQuestion,
+    ExpectedStory,
+    ExpectedTemporal,
+)
+from orchestrator.suites.narrative.texts import any_holds, flat, holds, is_long, listed, shared
 
 __all__ = [
     "CANDIDATES_COUNTED",
     "Checkpoint",
-    "ExpectedAdaptation",
-    "ExpectedBatch",
-    "ExpectedQuestion",
-    "ExpectedStory",
-    "ExpectedTemporal",
     "Point",
     "answer_points",
     "holds_raw_turn",
@@ -44,8 +45,6 @@ _DECLINED = "general_knowledge"
 _NEUTRAL = "neutral"
 _DATE_LENGTH = len("2026-03-14")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
-_WORD = re.compile(r"\w+")
-_SENTENCE_END = re.compile(r"[.!?…。\uff01\uff1f]+[\"')\]]*(?=\s|$)")
 
 
 class Checkpoint(StrEnum):
@@ -62,90 +61,6 @@ class Checkpoint(StrEnum):
     STRICT = "cp8_strict"
     TEMPORAL = "cp9"
     ADAPTATION = "cp10"
-
-
-class ExpectedTemporal(Protocol):
-    """A time that a turn names."""
-
-    @property
-    def text(self) -> str:
-        """The words of the turn."""
-
-    @property
-    def resolves_to(self) -> str:
-        """YYYY-MM-DD or YYYY-MM-DDTHH:MM."""
-
-    @property
-    def status(self) -> str:
-        """past, active or upcoming, seen from the turn."""
-
-
-class ExpectedAdaptation(Protocol):
-    """The feeling of a turn."""
-
-    @property
-    def emotion_detected(self) -> str:
-        """Its name, of the closed list."""
-
-    @property
-    def warmth_direction(self) -> str:
-        """increase, decrease or neutral."""
-
-
-class ExpectedBatch(Protocol):
-    """One turn with what is expected of it; what is None or empty is not scored."""
-
-    @property
-    def user_input(self) -> str:
-        """What the person said."""
-
-    @property
-    def expected_type(self) -> str | None:
-        """CP1."""
-
-    @property
-    def expected_stores(self) -> Sequence[str]:
-        """CP2."""
-
-    @property
-    def expected_tags(self) -> Mapping[str, str]:
-        """CP4."""
-
-    @property
-    def expected_temporal(self) -> Sequence[ExpectedTemporal]:
-        """CP9."""
-
-    @property
-    def expected_adaptation(self) -> ExpectedAdaptation | None:
-        """CP10."""
-
-
-class ExpectedQuestion(Protocol):
-    """One question with what is expected of its answer."""
-
-    @property
-    def expected_type(self) -> str | None:
-        """CP5; limits of words depend on it."""
-
-    @property
-    def expected_contains(self) -> Sequence[str]:
-        """CP8: all of these."""
-
-    @property
-    def must_not_contain(self) -> Sequence[str]:
-        """CP8 strict: none of these."""
-
-    @property
-    def min_facts(self) -> int | None:
-        """CP7."""
-
-
-class ExpectedStory(Protocol):
-    """What a person told, with what is expected of it."""
-
-    @property
-    def batches(self) -> Sequence[ExpectedBatch]:
-        """Its turns, in order."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +97,8 @@ def storage_points(batch: ExpectedBatch, stored: Sequence[str]) -> tuple[Point, 
     """
     if not batch.expected_stores:
         return ()
-    missing = [text for text in batch.expected_stores if not _any_holds(stored, text)]
-    return (Point(Checkpoint.STORAGE, not missing, _listed(missing)),)
+    missing = [text for text in batch.expected_stores if not any_holds(stored, text)]
+    return (Point(Checkpoint.STORAGE, not missing, listed(missing)),)
 
 
 def holds_raw_turn(item: str, turns: Iterable[str]) -> bool:
@@ -191,8 +106,8 @@ def holds_raw_turn(item: str, turns: Iterable[str]) -> bool:
 
     A turn of one sentence may well be one fact, so it does not count.
     """
-    seen = _flat(item)
-    return any(_is_long(turn) and _flat(turn) in seen for turn in turns)
+    seen = flat(item)
+    return any(is_long(turn) and flat(turn) in seen for turn in turns)
 
 
 def predicted_point(fact_id: str, found: Iterable[Collection[str]]) -> Point:
@@ -230,9 +145,9 @@ def reading_points(
 
 def answer_points(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> tuple[Point, Point]:
     """CP8 of one question, as published and strict."""
-    missing = [text for text in question.expected_contains if not _holds(answer.text, text)]
+    missing = [text for text in question.expected_contains if not holds(answer.text, text)]
     published = Point(
-        Checkpoint.PUBLISHED, not missing, "" if not missing else f"lacks {_listed(missing)}"
+        Checkpoint.PUBLISHED, not missing, "" if not missing else f"lacks {listed(missing)}"
     )
     wrongs = [published.seen, *_strict_wrongs(question, answer)]
     told = "; ".join(wrong for wrong in wrongs if wrong)
@@ -245,9 +160,9 @@ def words_allowed(expected_type: str | None) -> int:
 
 
 def _strict_wrongs(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> Iterator[str]:
-    forbidden = [text for text in question.must_not_contain if _holds(answer.text, text)]
+    forbidden = [text for text in question.must_not_contain if holds(answer.text, text)]
     if forbidden:
-        yield f"holds {_listed(forbidden)}"
+        yield f"holds {listed(forbidden)}"
     words, most = len(answer.text.split()), words_allowed(question.expected_type)
     if words > most:
         yield f"{words} words of at most {most}"
@@ -264,21 +179,21 @@ def _classification(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> It
 def _tags(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
     """CP4: the tag that shares most with an expected text decides, and must be of one type."""
     for text, expected in batch.expected_tags.items():
-        shared = [(_shared(tag.text, text), tag.type) for tag in trace.tags]
+        shared = [(shared(tag.text, text), tag.type) for tag in trace.tags]
         most = max((length for length, _ in shared), default=0)
         seen = {type_ for length, type_ in shared if most and length == most}
         held = seen == {str(expected)}
-        told = f"{text!r} is {expected}, seen as {_listed(sorted(seen)) or 'nothing'}"
+        told = f"{text!r} is {expected}, seen as {listed(sorted(seen)) or 'nothing'}"
         yield Point(Checkpoint.TAGGING, held, "" if held else told)
 
 
 def _times(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
     for expected in batch.expected_temporal:
-        about = [time for time in trace.temporal if _shared(time.text, expected.text)]
+        about = [time for time in trace.temporal if shared(time.text, expected.text)]
         held = any(_is_time(expected, time) for time in about)
         seen = [f"{time.text!r} {time.resolves_to} {_status(time)}" for time in about]
         wanted = f"{expected.text!r} is {expected.resolves_to} {expected.status}"
-        told = "" if held else f"{wanted}, seen {_listed(seen) or 'nothing'}"
+        told = "" if held else f"{wanted}, seen {listed(seen) or 'nothing'}"
         yield Point(Checkpoint.TEMPORAL, held, told)
 
 
@@ -327,9 +242,9 @@ def _matching(
     missing = [
         text
         for text in question.expected_contains
-        if not any(_any_holds(first, form) for form in _forms(story, text))
+        if not any(any_holds(first, form) for form in _forms(story, text))
     ]
-    yield Point(Checkpoint.MATCHING, not missing, _listed(missing))
+    yield Point(Checkpoint.MATCHING, not missing, listed(missing))
 
 
 def _forms(story: ExpectedStory, text: str) -> Iterator[str]:
@@ -348,7 +263,7 @@ def _convergence(
     """CP7: facts that the memory never said it stored count for nothing, nor do repeats."""
     if question.min_facts is None:
         return
-    joined = {_flat(facts[it]) for it in trace.converged_fact_ids if it in facts}
+    joined = {flat(facts[it]) for it in trace.converged_fact_ids if it in facts}
     held = len(joined) >= question.min_facts
     told = "" if held else f"{len(joined)} facts of at least {question.min_facts}"
     yield Point(Checkpoint.CONVERGENCE, held, told)
@@ -361,36 +276,3 @@ def _equal(checkpoint: Checkpoint, expected: str, seen: str) -> Point:
 
 def _enum_word(name: str, prefix: str) -> str:
     return name.removeprefix(prefix).lower()
-
-
-def _is_long(turn: str) -> bool:
-    return len([part for part in _SENTENCE_END.split(turn) if part.strip()]) > 1
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _holds(text: str, part: str) -> bool:
-    return _flat(part) in _flat(text)
-
-
-def _any_holds(texts: Iterable[str], part: str) -> bool:
-    return any(_holds(text, part) for text in texts)
-
-
-def _shared(first: str, second: str) -> int:
-    """How much of a turn two spans share, 0 unless one holds the other: where one ends is free."""
-    one, other = _words(first), _words(second)
-    short, long = sorted((one, other), key=len)
-    return len(short) if short.strip() and short in long else 0
-
-
-def _words(text: str) -> str:
-    """The words alone, each between blanks; signs where there are no words."""
-    found = _WORD.findall(text.casefold()) or text.split()
-    return f" {' '.join(found)} "
-
-
-def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(repr(text) if " " in text or not text else text for text in texts)

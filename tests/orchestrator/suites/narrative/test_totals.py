@@ -13,14 +13,8 @@ from orchestrator.suites.narrative.cases import CASES, LEVEL_CASES, cases_of_lev
 from orchestrator.suites.narrative.checkpoints import Checkpoint, Point
 from orchestrator.suites.narrative.gauge import AskedFigure, Gauge, rate_of, read_asked
 from orchestrator.suites.narrative.levels import LevelName
-from orchestrator.suites.narrative.totals import (
-    LevelRow,
-    NarrativeTotals,
-    Tier,
-    is_graded,
-    levels_of,
-    reached,
-)
+from orchestrator.suites.narrative.tiers import LevelRow, Tier, levels_of, reached
+from orchestrator.suites.narrative.totals import NarrativeTotals, is_graded
 from tests.orchestrator.suites.narrative.tiny_stories import LOOM
 
 CORE = "level.core"
