@@ -179,9 +179,9 @@ def _classification(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> It
 def _tags(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
     """CP4: the tag that shares most with an expected text decides, and must be of one type."""
     for text, expected in batch.expected_tags.items():
-        shared = [(shared(tag.text, text), tag.type) for tag in trace.tags]
-        most = max((length for length, _ in shared), default=0)
-        seen = {type_ for length, type_ in shared if most and length == most}
+        lengths = [(shared(tag.text, text), tag.type) for tag in trace.tags]
+        most = max((length for length, _ in lengths), default=0)
+        seen = {type_ for length, type_ in lengths if most and length == most}
         held = seen == {str(expected)}
         told = f"{text!r} is {expected}, seen as {listed(sorted(seen)) or 'nothing'}"
         yield Point(Checkpoint.TAGGING, held, "" if held else told)
