@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.memory.narrative.feelings import WORDS
 from services.memory.narrative.model import Emotion, EmotionName, Warmth
-from services.memory.narrative.situations import SITUATIONS
+from services.memory.narrative.occasions import OCCASIONS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -34,6 +34,7 @@ _PRIOR = {
     EmotionName.EXCITED: 0.15,
 }
 _STRONG = 4.0
+_DENIAL_REACH = 8
 _OWN = frozenset(("i", "me", "my", "we", "us", "our", "myself", "mine", "im"))
 _OTHERS = frozenset(
     ("he", "she", "they", "you", "him", "her", "them", "his", "their", "it", "who", "people")
@@ -54,7 +55,7 @@ _BRIEF = re.compile(
     r"|\bjust (?:the facts|note|log|keep|save|store|record|file) ?(?:it|this|that)?\b[.!]"
     r"|\bjust keep it\b|\bfor the record\b|\bno need to (?:reply|answer|comment|console)\b"
     r"|\bspare me\b|\bstraight answer\b|\bbusiness ?like\b|\bjust (?:answer|tell me)\b"
-    r"|\b(?:don['\u2019]t|do not) (?:console|comfort|cheer|fuss|lecture|comment|be nice|start)\b"
+    r"|(?:^|[.!?,]\s+)(?:please )?(?:don't|do not) (?:console|comfort|cheer|fuss|lecture|comment)\b"
     r"|\b(?:short|quick) (?:answer|one|note)[,: ]+(?:please|no)\b|^(?:quick|note|memo|log)\s*:",
     re.IGNORECASE,
 )
@@ -130,7 +131,7 @@ def _ends(text: str) -> str:
 
 def _scores(doc: "Doc", text: str) -> defaultdict[EmotionName, float]:
     scores: defaultdict[EmotionName, float] = defaultdict(float)
-    for pattern, name, weight in SITUATIONS:
+    for pattern, name, weight in OCCASIONS:
         if pattern.search(text):
             scores[name] += weight
     length = len(doc)
@@ -168,19 +169,21 @@ def _share(token: "Token") -> float:
 
 
 def _denied(token: "Token") -> bool:
-    if any(child.dep_ == "neg" for child in token.children):
-        return True
-    head = token.head
-    if head.i != token.i and head.pos_ in {"AUX", "VERB"} and abs(head.i - token.i) <= 4:
-        negated = any(child.dep_ == "neg" and child.i < token.i for child in head.children)
-        if negated and token.dep_ in {"acomp", "attr", "dobj", "oprd", "xcomp"}:
+    """True under a negation, and for what is over or only ought to be felt ("past caring")."""
+    node = token
+    for _ in range(4):
+        if any(c.dep_ == "neg" and abs(c.i - token.i) <= _DENIAL_REACH for c in node.children):
             return True
-    window = token.doc[max(0, token.i - 2) : token.i]
-    return any(it.lower_ in _NEGATIONS for it in window) or (
-        token.i + 2 < len(token.doc)
-        and token.doc[token.i + 1].lower_ == "any"
-        and token.doc[token.i + 2].lower_ == "more"
-    )
+        if node.dep_ in {"advcl", "ccomp", "relcl", "conj", "parataxis"} or node.head.i == node.i:
+            break
+        node = node.head
+    before = [it.lower_ for it in token.doc[max(0, token.i - 3) : token.i]]
+    if any(word in _NEGATIONS for word in before[-2:]) or before[-1:] == ["past"]:
+        return True
+    if before[-3:-1] == ["ought", "to"] or before[-2:] in (["should", "be"], ["than", "just"]):
+        return True
+    after = [it.lower_ for it in token.doc[token.i + 1 : token.i + 3]]
+    return after == ["any", "more"] or after[:1] == ["anymore"]
 
 
 def _owner(token: "Token") -> str:

@@ -8,7 +8,7 @@ import re
 
 from services.memory.narrative.model import EmotionName
 
-__all__ = ["SITUATIONS"]
+__all__ = ["OCCASIONS"]
 
 _KIN = (
     r"(?:mum|mom|mother|mam|dad|father|papa|nan|nana|gran|granny|grandma|grandmother|grandpa|grandad"
@@ -222,7 +222,7 @@ def _parsed(text: str) -> list[tuple[float, str]]:
     return entries
 
 
-SITUATIONS = tuple(
+OCCASIONS = tuple(
     (re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE), name, weight)
     for name, text in _TEXT.items()
     for weight, pattern in _parsed(text)
