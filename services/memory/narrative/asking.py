@@ -160,8 +160,11 @@ def asks_world(doc: "Doc") -> bool:
     if _WORLD_VERBS.search(text):
         return True
     tokens = [token for token in doc[:_TOKENS_MAX] if not token.is_space]
-    if any(token.ent_type_ == "PERSON" or token.lower_ in _PERSONS for token in tokens):
+    shared = _ANYBODY.sub(" ", text).lower().split()
+    if any(token.ent_type_ == "PERSON" for token in tokens) or _PERSONS.intersection(shared):
         return False
+    if _WORLD_NOUNS.search(text):
+        return True
     certain = any(
         token.tag_ in {"VBD", "VBG"} or (token.pos_ == "PROPN" and token.ent_type_ not in _WORLD)
         for token in tokens
@@ -169,6 +172,19 @@ def asks_world(doc: "Doc") -> bool:
     return not certain and _is_generic(tokens)
 
 
+# "Can you tell me" asks the listener; "at what age can you vote" means anybody.
+_ANYBODY = _compiled(
+    r"^\W*(?:can|could|would|will|do) you (?:please )?(?:tell me|know|remember)\b"
+    r"|\b(?:can|do|should|must|may) (?:you|they)\b"
+)
+# Asked of the world where nobody is named.
+_WORLD_NOUNS = _compiled(
+    r"\b(?:difference between|speed of|origin of|battle of|war|solstice|equinox|eclipse"
+    r"|leap years?|mount \w+"
+    r"|universe|galaxy|atoms?|countr(?:y|ies)|continents?|mammals?|planets?|dinosaurs?|empire"
+    r"|ancient"
+    r"|medieval|wall fall|titanic|vote in|spoken? in|speak in|percent of|square root)\b"
+)
 _WORLD = frozenset(("GPE", "LOC", "NORP", "LANGUAGE"))
 _PERSONS = frozenset(
     ("he", "she", "him", "her", "his", "they", "them", "their", "this", "that", "those", "you")
@@ -179,8 +195,18 @@ def _is_generic(tokens: list["Token"]) -> bool:
     """True where no noun is a certain one: "a bee", "twins", but not "the van"."""
     nouns = [token for token in tokens if token.pos_ == "NOUN"]
     does = _DOES.search(" ".join(token.lower_ for token in tokens)) is not None
-    definite = any(child.lower_ == "the" for noun in nouns for child in noun.children)
+    text = " ".join(token.lower_ for token in tokens)
+    definite = "the" in text.split() and _ONLY_ONE.search(text) is None
     return bool(nouns) and (does or not definite)
+
+
+# What there is one of, for everybody.
+_ONLY_ONE = _compiled(
+    r"\bthe (?:sky|moon|sun|earth|universe|sea|world|human|body|heart|brain|liver|atmosphere"
+    r"|galaxy|year \d"
+    r"|(?:summer|winter) solstice|speed of|origin of|difference between an?|square root|internet"
+    r"|alphabet)\b"
+)
 
 
 # What something does is told of its kind: "What does the liver do?"
