@@ -1,4 +1,8 @@
-"""Puts the answer together from the best windows, verbatim, within the contract's length."""
+"""Puts the answer together: the segments that most likely tell it, verbatim, in the contract's length.
+
+A second segment is told only where that makes a right answer likelier: it must be likelier to hold
+what is asked than to hold a value that is out of date or somebody else's.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,44 +11,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative.index import Index
-from services.memory.narrative.match import features
+from services.memory.narrative.match import Features, features
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
-from services.memory.narrative.weights import DECLINE, RANK
+from services.memory.narrative.weights import KNOWN, RIVAL, TELL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Answered", "answer", "judge"]
+__all__ = ["Answered", "Judged", "answer", "judge", "known_signs"]
 
 WORDS_MAX = 25
 LONG_WORDS_MAX = 145
 LONG_CLASSES = frozenset({QueryClass.SITUATION, QueryClass.CHANGE})
-# A second window is told, too, when its score comes this near.
-MARGIN = 1.0
-WINDOWS_MAX = 3
-LONG_MARGIN = 99.0
-LONG_WINDOWS_MAX = 30
-SIZE_COST = 0.5
+# How much a rival value weighs against what is asked; learned with the weights.
+CAUTION = 1.5
+RIVAL_MAX = 0.95
 CANDIDATES = 100
+DATED_FORMS = frozenset({"when", "clock", "often"})
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How every window of a book does for a question.
+    """How every segment of a book does for a question.
 
     Attributes:
         query: the question.
         index: the book.
-        scores: W, higher is better.
-        known: how sure it is that the speaker told what is asked; below 0 is no.
+        scores: S, higher is likelier to tell it.
+        tells: S, how likely it tells what is asked; the sum is 1.
+        rivals: S, how likely it holds a value that must not be told.
+        known: above 0 where the speaker told of it at all.
     """
 
     query: Query
     index: Index
     scores: "Floats"
+    tells: "Floats"
+    rivals: "Floats"
     known: float
 
 
@@ -53,9 +59,9 @@ class Answered:
     """An answer before it has ids.
 
     Attributes:
-        text: what is said; empty when declined.
+        text: what is said.
         segments: segments that it joins, in the book's order.
-        candidates: segments, best first, each once.
+        candidates: segments, best first.
     """
 
     text: str
@@ -64,113 +70,117 @@ class Answered:
 
 
 def judge(query: Query, index: Index) -> Judged:
-    """Scores every window of a book."""
+    """Scores every segment of a book that has some."""
     found = features(query, index)
-    scores = np.zeros(len(index.starts), dtype=np.float32)
-    for name, values in found.items():
-        weight = RANK.get(name, 0.0)
-        if weight:
-            scores += np.float32(weight) * values
-    return Judged(query, index, scores, _known(query, found, scores))
-
-
-def _known(query: Query, found: dict[str, "Floats"], scores: "Floats") -> float:
-    """Whether the speaker told of it at all: an impersonal question of strange words is declined."""
+    scores = _weighed(found, TELL, index.segments)
+    odds = np.exp(scores - scores.max())
+    rivals = 1 / (1 + np.exp(-_weighed(found, RIVAL, index.segments)))
     signs = known_signs(query, found, scores)
-    return float(sum(DECLINE.get(name, 0.0) * value for name, value in signs.items()))
+    known = sum(KNOWN.get(name, 0.0) * value for name, value in signs.items())
+    return Judged(query, index, scores, odds / odds.sum(), rivals, float(known))
 
 
-def known_signs(query: Query, found: dict[str, "Floats"], scores: "Floats") -> dict[str, float]:
-    """Name → value of everything that tells an own question from one about the world."""
-    if not len(scores):
-        return {"bias": 1.0}
+def _weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
+    total = np.full(size, weights.get("bias", 0.0), dtype=np.float64)
+    for name, values in found.items():
+        weight = weights.get(name)
+        if weight is not None:
+            total += weight * values
+    result: Floats = total.astype(np.float32)
+    return result
+
+
+def known_signs(query: Query, found: Features, scores: "Floats") -> dict[str, float]:
+    """Name → value of what tells a question about one's own life from one about the world."""
     best = int(np.argmax(scores))
+    asked = found["mark_asked"]
     return {
         "bias": 1.0,
         "own": float(query.own),
-        "name_known": float(found["name_turn"].max()) * float(not query.own),
+        "name_known": float(found["name_turn"].max()) if "name_turn" in found else 0.0,
         "name_any": float(any(term.name for term in query.terms)),
         "cover_best": float(found["cover_reference"][best]),
-        "cover_exact": float(found["cover_turn_exact"].max()),
-        "cover_turn": float(found["cover_turn"].max()),
-        "asked": float(found["mark_asked"][best]),
-        "asked_cover": float((found["mark_asked"] * found["cover_reference"]).max()),
-        "told_cover": float(((1 - found["mark_asked"]) * found["cover_reference"]).max()),
+        "cover_exact": float(found["in_turn_exact"].max()),
+        "cover_turn": float(found["in_turn"].max()),
+        "asked": float(asked[best]),
+        "asked_cover": float((asked * found["cover_reference"]).max()),
+        "told_cover": float(((1 - asked) * found["cover_reference"]).max()),
         "past": float(query.past),
         "definite": float(query.definite),
     }
 
 
 def answer(judged: Judged) -> Answered:
-    """The answer of the best windows of one book."""
-    query, index, scores = judged.query, judged.index, judged.scores
-    if not len(scores):
-        return Answered("", (), ())
-    order = np.argsort(-scores, kind="stable")
-    candidates: dict[int, None] = {}
-    for window in order:
-        for row in range(index.starts[window], index.starts[window] + index.lengths[window]):
-            candidates.setdefault(int(row))
-    if query.query_class in LONG_CLASSES:
-        chosen = _choose(index, scores, LONG_WORDS_MAX, LONG_WINDOWS_MAX, LONG_MARGIN)
-        # What happened is told in the order in which it happened.
-        chosen.sort()
-    else:
-        chosen = _choose(
-            index, (scores - SIZE_COST * index.sizes / 25).astype(np.float32), WORDS_MAX, WINDOWS_MAX, MARGIN
-        )
-    limit = LONG_WORDS_MAX if query.query_class in LONG_CLASSES else WORDS_MAX
-    text = _tell(query, index, chosen, limit)
-    segments = tuple(
-        sorted(
-            row
-            for window in chosen
-            for row in range(index.starts[window], index.starts[window] + index.lengths[window])
-        )
-    )
-    return Answered(text, segments, tuple(candidates)[:CANDIDATES])
+    """The answer from one book."""
+    order = [int(row) for row in np.argsort(-judged.scores, kind="stable")]
+    long = judged.query.query_class in LONG_CLASSES
+    chosen = _many(judged, order) if long else _few(judged, order)
+    text = _tell(judged, chosen, LONG_WORDS_MAX if long else WORDS_MAX)
+    return Answered(text, tuple(chosen), tuple(order[:CANDIDATES]))
 
 
-def _choose(index: Index, scores: "Floats", words: int, most: int, margin: float) -> list[int]:
-    """Windows that do not overlap, best first, as long as they fit and come near the best."""
-    order = np.argsort(-scores, kind="stable")
+def _few(judged: Judged, order: list[int]) -> list[int]:
+    """Segments in the book's order that make a right short answer likeliest."""
+    sizes = judged.index.sizes
     chosen: list[int] = []
-    used: set[int] = set()
-    size = 0
-    for window in order.tolist():
-        if chosen and float(scores[chosen[0]] - scores[window]) > margin:
-            break
-        rows = set(range(index.starts[window], index.starts[window] + index.lengths[window]))
-        if rows & used or (chosen and size + int(index.sizes[window]) > words):
+    words, gained = 0, 0.0
+    for row in order:
+        if chosen and words + int(sizes[row]) > WORDS_MAX:
             continue
-        chosen.append(window)
-        used |= rows
-        size += int(index.sizes[window])
-        if len(chosen) == most:
+        gain = float(judged.tells[row])
+        risk = min(RIVAL_MAX, CAUTION * float(judged.rivals[row]))
+        if not chosen or (gained + gain) * (1 - risk) > gained:
+            chosen.append(row)
+            words += int(sizes[row])
+            gained += gain
+        if words >= WORDS_MAX - 1:
             break
-    return chosen
+    return sorted(chosen)
 
 
-def _tell(query: Query, index: Index, chosen: list[int], limit: int) -> str:
+def _many(judged: Judged, order: list[int]) -> list[int]:
+    """Segments for a whole: as much as a long answer holds, told in order of time."""
+    sizes = judged.index.sizes
+    chosen: list[int] = []
+    words = 0
+    for row in order:
+        if not chosen or words + int(sizes[row]) <= LONG_WORDS_MAX:
+            chosen.append(row)
+            words += int(sizes[row])
+    return sorted(chosen)
+
+
+def _tell(judged: Judged, chosen: list[int], limit: int) -> str:
+    """Verbatim text of segments, neighbours unbroken; days for a question of time."""
+    book, query = judged.index.book, judged.query
+    dated = query.form in DATED_FORMS or query.query_class is QueryClass.TEMPORAL
     parts: list[str] = []
     days: list[str] = []
-    for window in chosen:
-        start = int(index.starts[window])
-        segments = index.book.segments[start : start + int(index.lengths[window])]
-        told = index.book.turns[segments[0].turn]
+    for first, last in _runs(judged.index, chosen):
+        segments = book.segments[first : last + 1]
+        told = book.turns[segments[0].turn]
         words = told.analysis.words
-        first, last = words[segments[0].first].start, words[segments[-1].last - 1].end
-        parts.append(_clean(told.text[first:last]))
-        if query.form in {"when", "clock", "often"} or query.query_class is QueryClass.TEMPORAL:
-            days += [t.resolves_to for t in told.analysis.times if t.start < last and t.end > first]
-    text = " … ".join(parts)
-    words_told = text.split()
-    extra = [day for day in dict.fromkeys(days) if day not in text]
-    room = limit - len(words_told)
-    if room < len(extra):
-        text = " ".join(words_told[: max(limit - len(extra), 1)])
-    text = " ".join(text.split()[:limit])
-    return f"{text} ({', '.join(extra)})" if extra else text
+        start, end = words[segments[0].first].start, words[segments[-1].last - 1].end
+        parts.append(_clean(told.text[start:end]))
+        if dated:
+            days += [t.resolves_to for t in told.analysis.times if t.start < end and t.end > start]
+    said = " ".join(" … ".join(part for part in parts if part).split()[:limit])
+    missing = [day for day in dict.fromkeys(days) if day not in said]
+    if not missing:
+        return said
+    room = max(limit - len(missing), 1)
+    return f"{' '.join(said.split()[:room])} ({', '.join(missing[: limit - 1])})"
+
+
+def _runs(index: Index, chosen: list[int]) -> list[tuple[int, int]]:
+    """Chosen segments that follow each other in a turn, as (first, last)."""
+    runs: list[tuple[int, int]] = []
+    for row in chosen:
+        if runs and runs[-1][1] == row - 1 and index.turn_of[row] == index.turn_of[row - 1]:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs
 
 
 def _clean(text: str) -> str:

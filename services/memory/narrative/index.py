@@ -1,17 +1,16 @@
 """A book as matrices: which segment has which word, phrase and mark (built once a book)."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from services.memory.narrative import lexicon
-from services.memory.narrative.book import ANSWER_WORDS, Book, Segment
+from services.memory.narrative.book import Book, Segment
 from services.memory.narrative.model import TurnClass
 from services.memory.narrative.phrases import Phrase, is_content
 from services.memory.narrative.references import Person, resolve
-from services.memory.narrative.vectors import vectors
+from services.memory.narrative.vectors import vectors, whole_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Index", "build"]
 
-SEGMENTS_A_WINDOW = 8
 HYPOTHETICAL = frozenset(
     "if would could might maybe perhaps wish unless almost nearly suppose imagine".split()
 )
@@ -31,7 +29,7 @@ OWN = frozenset("i me my mine we us our".split())
 
 @dataclass(frozen=True)
 class Index:
-    """Matrices over a book's segments (S), words (V) and windows (W).
+    """Matrices over a book's segments (S) and words (V).
 
     Attributes:
         book: what they are of.
@@ -40,6 +38,7 @@ class Index:
         has: S x V, the segment holds the word itself.
         means: S x V, the segment holds it itself or by a reference.
         vectors: V x 256.
+        families: V, families of words that each is in.
         idf: V, how rare a word is among segments.
         segment_vectors: S x 256.
         marks: name → S, yes or no.
@@ -49,9 +48,12 @@ class Index:
         subject_own: S, the speaker is its subject.
         subject_other: S, somebody or something else is.
         subjects: S, words for its subject.
-        starts: W, first segment of a window.
-        lengths: W, segments in it.
-        sizes: W, words in it.
+        whole_segments: S x 256, of the segment's text as a whole.
+        whole_sentences: S x 256, of its sentence.
+        whole_turns: S x 256, of its turn.
+        modified: S, nouns that an adjective, noun, name or number narrows down.
+        months: S, months (1 to 12) of its turn and of the times that it names.
+        sizes: S, words between blanks.
     """
 
     book: Book
@@ -60,6 +62,7 @@ class Index:
     has: "Bools"
     means: "Bools"
     vectors: "Floats"
+    families: tuple[frozenset[int], ...]
     idf: "Floats"
     segment_vectors: "Floats"
     marks: dict[str, "Bools"]
@@ -69,8 +72,11 @@ class Index:
     subject_own: "Bools"
     subject_other: "Bools"
     subjects: tuple[frozenset[str], ...]
-    starts: "NDArray[np.int64]"
-    lengths: "NDArray[np.int64]"
+    whole_segments: "Floats"
+    whole_sentences: "Floats"
+    whole_turns: "Floats"
+    months: tuple[frozenset[int], ...]
+    modified: tuple[frozenset[str], ...]
     sizes: "NDArray[np.int64]"
 
     @property
@@ -99,7 +105,6 @@ def build(book: Book) -> Index:
     word_vectors = vectors(lemmas)
     weighted = (has * idf) @ word_vectors
     norms = np.linalg.norm(weighted, axis=1, keepdims=True)
-    starts, lengths, sizes = _windows(segments)
     return Index(
         book=book,
         lemmas=lemmas,
@@ -107,6 +112,7 @@ def build(book: Book) -> Index:
         has=has,
         means=means,
         vectors=word_vectors,
+        families=tuple(lexicon.family_of(lemma) for lemma in lemmas),
         idf=idf,
         segment_vectors=weighted / np.maximum(norms, 1e-6),
         marks=_marks(book),
@@ -118,9 +124,10 @@ def build(book: Book) -> Index:
         subject_own=np.array(["i" in terms for terms in subjects], dtype=np.bool_),
         subject_other=np.array(["~" in terms for terms in subjects], dtype=np.bool_),
         subjects=subjects,
-        starts=starts,
-        lengths=lengths,
-        sizes=sizes,
+        **_wholes(book),
+        months=_months(book),
+        modified=_modified(book),
+        sizes=np.array([segment.size for segment in segments], dtype=np.int64),
     )
 
 
@@ -195,31 +202,53 @@ def _marks(book: Book) -> dict[str, "Bools"]:
     return {name: np.array(values, dtype=np.bool_) for name, values in rows.items()}
 
 
+def _wholes(book: Book) -> dict[str, "Floats"]:
+    """Vectors of texts as they stand, function words and all."""
+    segments = book.segments
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for segment in segments:
+        key = (segment.turn, segment.sentence)
+        first, last = spans.get(key, (segment.first, segment.last))
+        spans[key] = (min(first, segment.first), max(last, segment.last))
+    sentences = {key: book.text(key[0], *span) for key, span in spans.items()}
+    return {
+        "whole_segments": whole_vectors([book.text(s.turn, s.first, s.last) for s in segments]),
+        "whole_sentences": whole_vectors([sentences[s.turn, s.sentence] for s in segments]),
+        "whole_turns": whole_vectors([book.turns[s.turn].text for s in segments]),
+    }
+
+
+def _modified(book: Book) -> tuple[frozenset[str], ...]:
+    found = []
+    for segment in book.segments:
+        words = book.turns[segment.turn].analysis.words
+        found.append(
+            frozenset(
+                words[words[index].head].lemma
+                for index in range(segment.first, segment.last)
+                if words[index].dep in {"amod", "compound", "nummod", "nmod"}
+            )
+        )
+    return tuple(found)
+
+
+def _months(book: Book) -> tuple[frozenset[int], ...]:
+    found = []
+    for segment in book.segments:
+        told = book.turns[segment.turn]
+        words = told.analysis.words
+        start, end = words[segment.first].start, words[segment.last - 1].end
+        named = {
+            int(time.resolves_to[5:7])
+            for time in told.analysis.times
+            if time.start < end and time.end > start
+        }
+        found.append(frozenset(named | {int(told.time[5:7])}))
+    return tuple(found)
+
+
 def _sentences(segments: tuple[Segment, ...]) -> "NDArray[np.int64]":
     numbers: dict[tuple[int, int], int] = {}
     for segment in segments:
         numbers.setdefault((segment.turn, segment.sentence), len(numbers))
     return np.array([numbers[s.turn, s.sentence] for s in segments], dtype=np.int64)
-
-
-def _windows(
-    segments: tuple[Segment, ...],
-) -> tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]"]:
-    found = []
-    for start, first in enumerate(segments):
-        size = 0
-        for length in range(1, SEGMENTS_A_WINDOW + 1):
-            end = start + length - 1
-            if end >= len(segments) or segments[end].turn != first.turn:
-                break
-            size += segments[end].size
-            if size > ANSWER_WORDS and length > 1:
-                break
-            found.append((start, length, size))
-    columns = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return columns[:, 0], columns[:, 1], columns[:, 2]
-
-
-def rarity(count: int, segments: int) -> float:
-    """The weight of a word that so many of the segments hold."""
-    return math.log1p(segments / (count + 0.5))

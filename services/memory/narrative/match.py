@@ -1,5 +1,11 @@
-"""How well each window of a book answers a question: structure first, words second, vectors third."""
+"""How well each segment of a book answers a question: structure first, words second, vectors third.
 
+Every feature is free of words: it says how much of the question stands where, of which kind a phrase
+is, whom it is about and when it was told. Learned weights (`weights`) put them together.
+"""
+
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,169 +13,121 @@ import numpy as np
 from services.memory.narrative import lexicon
 from services.memory.narrative.index import Index
 from services.memory.narrative.model import QueryClass
-from services.memory.narrative.phrases import Kind, Phrase
 from services.memory.narrative.question import Query
-from services.memory.narrative.vectors import vectors
+from services.memory.narrative.vectors import vectors, whole_vectors
+from services.memory.narrative.wanted import wanted_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-__all__ = ["features"]
+__all__ = ["Evidence", "Features", "features"]
+
+Features = dict[str, "Floats"]
 
 NEAR = 0.30
 FAMILY = 0.85
+BY_REFERENCE = 0.9
+# Words that begin alike mostly share a root: refuse and refusal, adopt and adoption.
+STEM = 5
+FIRST = re.compile(r"\b(first|originally|at first|initially|begin|start)", re.IGNORECASE)
 
 
-def _soft(query: Query, index: Index) -> tuple["Floats", "Floats", "Floats", "Floats", "Floats"]:
-    """T x S: exact, by reference, and soft (families and vectors); T: weights; T x V: nearness."""
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where the words of a question (T) stand among the segments (S).
+
+    Attributes:
+        share: T x 1, how much each word counts; the sum is 1.
+        exact: T x S, the word itself.
+        meant: T x S, the word itself or by a reference.
+        soft: T x S, 0 to 1, it or something near to it.
+        sentence: T x S, as soft, anywhere in the segment's sentence.
+        turn: T x S, as soft, anywhere in its turn.
+        close: S, how much of the question stands here or very near.
+        wide: S, the same over more of the turn.
+    """
+
+    share: "Floats"
+    exact: "Floats"
+    meant: "Floats"
+    soft: "Floats"
+    sentence: "Floats"
+    turn: "Floats"
+    close: "Floats"
+    wide: "Floats"
+
+
+def features(query: Query, index: Index) -> Features:
+    """Name → S: everything that speaks for or against a segment."""
+    evidence = _evidence(query, index)
+    found: Features = {}
+    _cover(evidence, index, found)
+    _names_and_verbs(query, evidence, index, found)
+    _vectors(query, evidence, index, found)
+    _subjects(query, index, found)
+    _shape(index, found)
+    _when(query, index, found)
+    _marks(query, index, found)
+    found.update(wanted_features(query, index, evidence.close, evidence.wide, found["in_sentence"]))
+    return found
+
+
+def _nearness(query: Query, index: Index) -> "Floats":
+    """T x V: 1 for the word itself, less for its family, its root and near vectors."""
     terms = query.terms
-    count, size = len(terms), index.segments
+    near = (vectors([term.lemma for term in terms]) @ index.vectors.T).astype(np.float32)
+    near = np.where(near >= NEAR, near, 0).astype(np.float32)
+    for row, term in enumerate(terms):
+        families = lexicon.family_of(term.lemma)
+        stem = term.lemma[:STEM] if len(term.lemma) >= STEM else "\0"
+        akin = [
+            column
+            for column, lemma in enumerate(index.lemmas)
+            if lemma[:STEM] == stem or (families and families & index.families[column])
+        ]
+        near[row, akin] = np.maximum(near[row, akin], FAMILY)
+        if term.lemma in index.place:
+            near[row, index.place[term.lemma]] = 1.0
+    return near
+
+
+def _evidence(query: Query, index: Index) -> Evidence:
+    terms = query.terms
     known = [index.place.get(term.lemma, -1) for term in terms]
     rare = float(index.idf.max()) if len(index.idf) else 1.0
     weights = np.array(
         [index.idf[column] if column >= 0 else 0.7 * rare for column in known], dtype=np.float32
     )
-    exact = np.zeros((count, size), dtype=np.float32)
-    by_reference = np.zeros((count, size), dtype=np.float32)
-    near = (vectors([term.lemma for term in terms]) @ index.vectors.T).astype(np.float32)
-    near = np.where(near >= NEAR, near, 0)
-    for row, term in enumerate(terms):
-        families = lexicon.family_of(term.lemma)
-        if families:
-            for column, lemma in enumerate(index.lemmas):
-                if lexicon.family_of(lemma) & families:
-                    near[row, column] = max(near[row, column], FAMILY)
+    near = _nearness(query, index)
+    exact = np.zeros((len(terms), index.segments), dtype=np.float32)
+    meant = np.zeros_like(exact)
+    soft = np.zeros_like(exact)
+    for row in range(len(terms)):
         if known[row] >= 0:
             exact[row] = index.has[:, known[row]]
-            by_reference[row] = index.means[:, known[row]]
-            near[row, known[row]] = 1.0
-    soft = np.zeros((count, size), dtype=np.float32)
-    for row in range(count):
-        soft[row] = np.where(index.has, near[row][None, :], 0).max(axis=1)
-        meant = np.where(index.means, near[row][None, :], 0).max(axis=1) * 0.9
-        soft[row] = np.maximum(soft[row], meant)
-    return exact, by_reference, soft, weights, near
+            meant[row] = index.means[:, known[row]]
+        own = (index.has * near[row]).max(axis=1)
+        soft[row] = np.maximum(own, (index.means * near[row]).max(axis=1) * BY_REFERENCE)
+    share = (weights / (float(weights.sum()) or 1.0))[:, None].astype(np.float32)
+    return Evidence(
+        share=share,
+        exact=exact,
+        meant=meant,
+        soft=soft,
+        sentence=group_top(soft, index.sentence_of),
+        turn=group_top(soft, index.turn_of),
+        close=_field(soft, share[:, 0], 0.5, index),
+        wide=_field(soft, share[:, 0], 0.8, index),
+    )
 
 
-class Spread:
-    """Carries a value of segments over to windows, sentences and turns."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        ends = index.starts + index.lengths
-        self.member = (np.arange(index.segments)[None, :] >= index.starts[:, None]) & (
-            np.arange(index.segments)[None, :] < ends[:, None]
-        )
-        self._lengths = sorted(set(index.lengths.tolist()))
-
-    def top(self, values: "Floats") -> "Floats":
-        """T x W: the largest value in each window."""
-        index = self._index
-        result = np.zeros((values.shape[0], len(index.starts)), dtype=np.float32)
-        running = values
-        for length in range(1, max(self._lengths, default=0) + 1):
-            if length > 1:
-                running = np.maximum(running[:, :-1], values[:, length - 1 :])
-            chosen = index.lengths == length
-            result[:, chosen] = running[:, index.starts[chosen]]
-        return result
-
-    def total(self, values: "Floats") -> "Floats":
-        """W: the sum in each window."""
-        sums = np.concatenate([[0.0], np.cumsum(values)])
-        index = self._index
-        result: Floats = (sums[index.starts + index.lengths] - sums[index.starts]).astype(
-            np.float32
-        )
-        return result
-
-    def group_top(self, values: "Floats", group: "NDArray[np.int64]") -> "Floats":
-        """T x S: the largest value in the segment's group (a sentence, a turn)."""
-        if values.shape[1] == 0:
-            return values
-        result = np.zeros((values.shape[0], int(group.max()) + 1), dtype=np.float32)
-        np.maximum.at(result.T, group, values.T)
-        return result[:, group]
-
-
-def _near_segments(values: "Floats", reach: int, turn_of: "NDArray[np.int64]") -> "Floats":
-    """T x S: the largest value within so many segments of the same turn."""
-    result = values.copy()
-    for shift in range(1, reach + 1):
-        same = turn_of[shift:] == turn_of[:-shift]
-        result[:, shift:] = np.maximum(result[:, shift:], values[:, :-shift] * same)
-        result[:, :-shift] = np.maximum(result[:, :-shift], values[:, shift:] * same)
-    return result
-
-
-def features(query: Query, index: Index) -> dict[str, "Floats"]:
-    """Name → W: everything that speaks for or against a window."""
-    spread = Spread(index)
-    exact, by_reference, soft, weights, near = _soft(query, index)
-    total = float(weights.sum()) or 1.0
-    share = (weights / total)[:, None]
-    found: dict[str, Floats] = {}
-
-    def cover(values: "Floats") -> "Floats":
-        result: Floats = (share * spread.top(values)).sum(axis=0)
-        return result
-
-    sentence = spread.group_top(soft, index.sentence_of)
-    turn = spread.group_top(soft, index.turn_of)
-    found["cover_exact"] = cover(exact)
-    found["cover_reference"] = cover(by_reference)
-    found["cover_soft"] = cover(soft)
-    found["cover_sentence"] = cover(sentence)
-    found["cover_near"] = cover(_near_segments(soft, 3, index.turn_of))
-    found["cover_turn"] = cover(turn)
-    found["cover_turn_exact"] = cover(spread.group_top(exact, index.turn_of))
-    _names_and_verbs(query, weights, by_reference, soft, spread, index, found)
-    question_vector = (weights[:, None] * vectors([t.lemma for t in query.terms])).sum(axis=0)
-    norm = float(np.linalg.norm(question_vector)) or 1.0
-    cosine = (index.segment_vectors @ (question_vector / norm))[None, :].astype(np.float32)
-    found["cosine"] = spread.top(cosine)[0]
-    found["cosine_turn"] = spread.top(spread.group_top(cosine, index.turn_of))[0]
-    field_close = _field(soft, share[:, 0], 0.5, index)
-    field_wide = _field(soft, share[:, 0], 0.8, index)
-    found["field_close"] = spread.top(field_close[None, :])[0]
-    found["field_wide"] = spread.top(field_wide[None, :])[0]
-    _wanted(query, index, spread, found, field_close, field_wide)
-    _subjects(query, index, spread, found)
-    _focus(query, index, spread, found)
-    _shape(index, found)
-    _when(query, index, found)
-    _marks(query, index, spread, found)
-    return found
-
-
-def _names_and_verbs(
-    query: Query,
-    weights: "Floats",
-    by_reference: "Floats",
-    soft: "Floats",
-    spread: Spread,
-    index: Index,
-    found: dict[str, "Floats"],
-) -> None:
-    zero = np.zeros(len(index.starts), dtype=np.float32)
-    names = [row for row, term in enumerate(query.terms) if term.name]
-    verbs = [row for row, term in enumerate(query.terms) if term.verb]
-    for label, rows, values in (
-        ("name", names, by_reference),
-        ("name_sentence", names, spread.group_top(by_reference, index.sentence_of)),
-        ("name_turn", names, spread.group_top(by_reference, index.turn_of)),
-        ("verb", verbs, soft),
-        ("verb_sentence", verbs, spread.group_top(soft, index.sentence_of)),
-    ):
-        found[label] = spread.top(values[rows]).mean(axis=0) if rows else zero
-
-
-def _novel(query: Query, phrase: Phrase) -> bool:
-    """True where a phrase says more than the question itself."""
-    asked = {term.lemma for term in query.terms}
-    return not phrase.lemmas or not phrase.lemmas <= asked
+def group_top(values: "Floats", group: "NDArray[np.int64]") -> "Floats":
+    """T x S: the largest value in the segment's group (a sentence, a turn)."""
+    result = np.zeros((values.shape[0], int(group.max()) + 1), dtype=np.float32)
+    np.maximum.at(result.T, group, values.T)
+    return result[:, group]
 
 
 def _field(soft: "Floats", share: "Floats", decay: float, index: Index) -> "Floats":
@@ -184,115 +142,111 @@ def _field(soft: "Floats", share: "Floats", decay: float, index: Index) -> "Floa
     return result
 
 
-def _subjects(query: Query, index: Index, spread: Spread, found: dict[str, "Floats"]) -> None:
+def _neighbour(values: "Floats", turn_of: "NDArray[np.int64]", by: int) -> "Floats":
+    """S: the value of the turn before (1) or after (-1) a segment's own; 0 where there is none."""
+    of_turn = np.zeros(int(turn_of.max()) + 3, dtype=np.float32)
+    of_turn[turn_of + 1] = values
+    result: Floats = of_turn[turn_of + 1 - by]
+    return result
+
+
+def _cover(evidence: Evidence, index: Index, found: Features) -> None:
+    def covered(values: "Floats") -> "Floats":
+        result: Floats = (evidence.share * values).sum(axis=0)
+        return result
+
+    found["cover_exact"] = covered(evidence.exact)
+    found["cover_reference"] = covered(evidence.meant)
+    found["cover_soft"] = covered(evidence.soft)
+    found["in_sentence"] = covered(evidence.sentence)
+    found["in_turn"] = covered(evidence.turn)
+    found["in_turn_exact"] = covered(group_top(evidence.exact, index.turn_of))
+    found["field_close"] = evidence.close
+    found["field_wide"] = evidence.wide
+    found["turn_before"] = _neighbour(found["in_turn"], index.turn_of, 1)
+    found["turn_after"] = _neighbour(found["in_turn"], index.turn_of, -1)
+
+
+def _names_and_verbs(query: Query, evidence: Evidence, index: Index, found: Features) -> None:
+    names = [row for row, term in enumerate(query.terms) if term.name]
+    verbs = [row for row, term in enumerate(query.terms) if term.verb]
+    for label, rows, values in (
+        ("name", names, evidence.meant),
+        ("name_sentence", names, group_top(evidence.meant, index.sentence_of)),
+        ("name_turn", names, group_top(evidence.meant, index.turn_of)),
+        ("verb", verbs, evidence.soft),
+        ("verb_sentence", verbs, evidence.sentence),
+    ):
+        if rows:
+            found[label] = values[rows].mean(axis=0)
+
+
+def _vectors(query: Query, evidence: Evidence, index: Index, found: Features) -> None:
+    if query.terms:
+        asked = (evidence.share * vectors([term.lemma for term in query.terms])).sum(axis=0)
+        cosine = (index.segment_vectors @ (asked / (float(np.linalg.norm(asked)) or 1.0)))[None, :]
+        found["cosine"] = cosine[0]
+        found["cosine_turn"] = group_top(cosine.astype(np.float32), index.turn_of)[0]
+    whole = whole_vectors([query.text])[0]
+    found["whole"] = index.whole_segments @ whole
+    found["whole_sentence"] = index.whole_sentences @ whole
+    found["whole_turn"] = index.whole_turns @ whole
+
+
+def _subjects(query: Query, index: Index, found: Features) -> None:
     """Whether the segment is about the one whom the question is about."""
-    zero = np.zeros(len(index.starts), dtype=np.float32)
-    for name in ("subject_own", "subject_other", "subject_same"):
-        found[name] = zero
-    own = index.subject_own.astype(np.float32)[None, :]
+    own = index.subject_own.astype(np.float32)
     if query.subject_own:
-        found["subject_own"] = spread.top(own)[0]
-        found["subject_other"] = spread.top(index.subject_other.astype(np.float32)[None, :])[0]
+        found["subject_own"] = own
+        found["subject_other"] = index.subject_other.astype(np.float32)
     elif query.subject:
-        same = np.array([bool(terms & query.subject) for terms in index.subjects], dtype=np.float32)
-        found["subject_same"] = spread.top(same[None, :])[0]
-        found["subject_not_own"] = spread.top(own)[0]
+        same = [bool(terms & query.subject) for terms in index.subjects]
+        found["subject_same"] = np.array(same, dtype=np.float32)
+        found["subject_not_own"] = own
 
 
-def _wanted(
-    query: Query,
-    index: Index,
-    spread: Spread,
-    found: dict[str, "Floats"],
-    field_close: "Floats",
-    field_wide: "Floats",
-) -> None:
-    """Phrases of the kinds that answer; old ones, and ones that come again later, apart."""
-    strength = np.zeros(index.segments, dtype=np.float32)
-    count = np.zeros(index.segments, dtype=np.float32)
-    old = np.zeros(index.segments, dtype=np.float32)
-    later = np.zeros(index.segments, dtype=np.float32)
-    best = max(query.wants.values())
-    first: dict[frozenset[str], int] = {}
-    last: dict[frozenset[str], int] = {}
-    wanted = []
-    for row, phrase in index.phrases:
-        weight = query.wants.get(phrase.kind, 0.0)
-        if weight and _novel(query, phrase):
-            turn = int(index.turn_of[row])
-            first.setdefault(phrase.lemmas, turn)
-            last[phrase.lemmas] = turn
-            wanted.append((row, phrase, weight, turn))
-    for row, phrase, weight, turn in wanted:
-        strength[row] = max(strength[row], weight)
-        if weight == best:
-            count[row] += 1
-            old[row] = max(old[row], float(first[phrase.lemmas] < turn))
-            later[row] = max(later[row], float(last[phrase.lemmas] > turn))
-    found["want"] = spread.top(strength[None, :])[0]
-    found[f"want_{query.form}"] = found["want"]
-    found["want_close"] = spread.top((strength * field_close)[None, :])[0]
-    found["want_wide"] = spread.top((strength * field_wide)[None, :])[0]
-    amount = spread.total(count)
-    found["want_many"] = np.log1p(np.maximum(amount - 1, 0))
-    found["want_old"] = spread.top(old[None, :])[0]
-    found["want_later"] = spread.top(later[None, :])[0]
-    if query.now:
-        found["want_old_now"] = found["want_old"]
-        found["want_later_now"] = found["want_later"]
-    # The wanted phrase close to what is asked for, not at the other end of the window.
-    found["want_turn"] = spread.top(spread.group_top(strength[None, :], index.turn_of))[0]
-
-
-def _focus(query: Query, index: Index, spread: Spread, found: dict[str, "Floats"]) -> None:
-    """Nearest word to the focus noun that the question itself does not hold."""
-    zero = np.zeros(len(index.starts), dtype=np.float32)
-    found["focus"] = zero
-    found["focus_itself"] = zero
-    if not query.focus:
-        return
-    near = (vectors([query.focus]) @ index.vectors.T)[0]
-    asked = [index.place[t.lemma] for t in query.terms if t.lemma in index.place]
-    near[asked] = 0
-    values = np.where(index.has, near[None, :], 0).max(axis=1).astype(np.float32)
-    found["focus"] = spread.top(values[None, :])[0]
-    found["focus_close"] = found["focus"] * found["field_close"]
-    found["focus_turn"] = found["focus"] * found["cover_turn"]
-    if query.focus in index.place:
-        column = index.has[:, index.place[query.focus]].astype(np.float32)
-        found["focus_itself"] = spread.top(column[None, :])[0]
-
-
-def _shape(index: Index, found: dict[str, "Floats"]) -> None:
-    ends = index.starts + index.lengths - 1
+def _shape(index: Index, found: Features) -> None:
     sentences = index.sentence_of
     before = np.concatenate([[-1], sentences[:-1]])
     after = np.concatenate([sentences[1:], [-1]])
     found["size"] = (index.sizes / 25).astype(np.float32)
-    found["short"] = (index.sizes < 5).astype(np.float32)
-    found["opens"] = (before[index.starts] != sentences[index.starts]).astype(np.float32)
-    found["closes"] = (after[ends] != sentences[ends]).astype(np.float32)
-    found["sentences"] = (sentences[ends] - sentences[index.starts]).astype(np.float32)
+    found["short"] = (index.sizes < 4).astype(np.float32)
+    found["opens"] = (before != sentences).astype(np.float32)
+    found["closes"] = (after != sentences).astype(np.float32)
     found["too_long"] = (index.sizes > 25).astype(np.float32)
 
 
-def _when(query: Query, index: Index, found: dict[str, "Floats"]) -> None:
-    turns = max(int(index.turn_of.max()), 1) if index.segments else 1
-    place = (index.turn_of[index.starts] / turns).astype(np.float32)
-    found["late"] = place
-    found["late_now"] = place * query.now
-    found["late_before"] = place * query.before
-    found["late_plain"] = place * (not query.now and not query.before)
-    past = query.form == "do"
-    found["late_do"] = place * past
+def _when(query: Query, index: Index, found: Features) -> None:
+    place = (index.turn_of / max(int(index.turn_of.max()), 1)).astype(np.float32)
+    plain = not query.now and not query.before
+    for name, holds in (
+        ("late", True),
+        ("late_now", query.now),
+        ("late_before", query.before),
+        ("late_past", plain and query.past),
+        ("late_present", plain and not query.past),
+        ("late_do", query.form == "do"),
+        ("late_first", FIRST.search(query.text) is not None),
+    ):
+        if holds:
+            found[name] = place
+    found["last_turn"] = (place == 1).astype(np.float32)
+    found["first_turn"] = (place == 0).astype(np.float32)
+    if query.months:
+        fits = [bool(months & query.months) for months in index.months]
+        found["month"] = np.array(fits, dtype=np.float32)
 
 
-def _marks(query: Query, index: Index, spread: Spread, found: dict[str, "Floats"]) -> None:
+def _marks(query: Query, index: Index, found: Features) -> None:
     for name, values in index.marks.items():
-        found[f"mark_{name}"] = spread.top(values[None, :].astype(np.float32))[0]
-    found["negated_do"] = found["mark_negated"] * (query.form == "do" or query.negative)
-    found["negated_class"] = found["mark_negated"] * (query.query_class is QueryClass.NEGATION)
-    found["update_now"] = found["mark_update"] * query.now
-    found["update_change"] = found["mark_update"] * (query.query_class is QueryClass.CHANGE)
-    found["own_own"] = found["mark_own"] * query.own
-    found["own_other"] = found["mark_own"] * (not query.own)
+        found[f"mark_{name}"] = values.astype(np.float32)
+    for name, mark, holds in (
+        ("negated_do", "negated", query.form == "do" or query.negative),
+        ("negated_class", "negated", query.query_class is QueryClass.NEGATION),
+        ("update_now", "update", query.now),
+        ("update_before", "update", query.before),
+        ("own_own", "own", query.own),
+        ("own_other", "own", not query.own),
+    ):
+        if holds:
+            found[name] = found[f"mark_{mark}"]

@@ -44,6 +44,7 @@ class Query:
         subject_own: the speaker is the subject.
         subject: else words for the subject.
         past: asks about what was.
+        months: months that it names.
         definite: speaks of something known ("the …", "that …", "his …").
     """
 
@@ -61,8 +62,29 @@ class Query:
     subject: frozenset[str]
     past: bool
     definite: bool
+    months: frozenset[int]
 
 
+MONTH_NUMBERS = {
+    name: number
+    for number, name in enumerate(
+        (
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ),
+        1,
+    )
+}
 OWN = frozenset("i me my mine myself we us our ours".split())
 NOW = re.compile(
     r"\b(now|these days|nowadays|currently|at the moment|today|still|in the end|finally|final"
@@ -95,12 +117,17 @@ WANTS: dict[str, dict[Kind, float]] = {
     "which": {Kind.THING: 0.5, Kind.NAME: 0.4},
     "what": {Kind.THING: 0.5, Kind.NAME: 0.3},
 }
+PRICED = (
+    r"\b(cost|pays?|paid|earns?|earned|charged?|spend|spent|owe[sd]?|worth|set (me|us|him|her) back|score[ds]?"
+    r"|weigh(s|ed)?|asking for|sold for|fetch(ed)?|quoted?)\b"
+)
 _PLACES = lexicon.PLACE_NOUNS | frozenset("place country area location venue".split())
 _MONEY = frozenset("price cost salary pay rent fee wage budget amount fare bill deposit sum loan debt fine"
                    " charge bonus income".split())  # fmt: skip
 _NUMBERS = frozenset("number size score weight temperature percentage dose strength pressure speed distance"
                      " length height age rate floor result mark grade".split())  # fmt: skip
 _TIMES = frozenset("date day month year weekday".split())
+_CLOCKS = frozenset("hour shift".split())
 _ORGANIZATIONS = frozenset("company employer firm business organisation organization shop school bank"
                            " charity agency team club".split())  # fmt: skip
 _ROLES = frozenset("job work occupation profession position role trade career living".split())
@@ -140,6 +167,11 @@ def read(doc: "Doc", query_class: QueryClass) -> Query:
         subject_own=own_subject,
         subject=frozenset(word.lemma for word in subjects if is_content(word)),
         past=any(word.tag in {"VBD"} for word in words),
+        months=frozenset(
+            MONTH_NUMBERS[word.text.lower()]
+            for word in words
+            if word.text.lower() in MONTH_NUMBERS and word.text[0].isupper()
+        ),
         definite=bool(lowered & {"the", "that", "this", "his", "her", "their"}),
     )
 
@@ -171,10 +203,13 @@ def _form(words: Sequence[Word], text: str) -> tuple[str, str]:
         return "name", focus
     if re.search(r"what time|at what hour", text):
         return "clock", focus
-    if re.search(r"\b(for a living|profession)\b", text):
+    if re.search(r"\b(for a living|profession|(do|does|did) \S+ ?\S* ?\S* (really )?do\b)", text):
         return "role", focus
+    if not focus and re.search(PRICED, text):
+        return "much", focus
     for form, nouns in (
         ("when", _TIMES),
+        ("clock", _CLOCKS),
         ("much", _MONEY),
         ("many", _NUMBERS),
         ("organization", _ORGANIZATIONS),
@@ -193,7 +228,8 @@ def _form(words: Sequence[Word], text: str) -> tuple[str, str]:
 def _how(words: Sequence[Word], index: int) -> str:
     after = words[index + 1].text.lower() if index + 1 < len(words) else ""
     forms = {"much": "much", "many": "many", "long": "long", "old": "old", "often": "often",
-             "far": "many", "tall": "many", "big": "many", "late": "clock", "early": "clock"}  # fmt: skip
+             "far": "many", "tall": "many", "big": "many",
+             "high": "many", "heavy": "many", "deep": "many", "fast": "many", "large": "many", "late": "clock", "early": "clock"}  # fmt: skip
     return forms.get(after, "how")
 
 

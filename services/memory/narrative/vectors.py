@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from wordllama.inference import WordLlamaInference
 
-__all__ = ["vectors"]
+__all__ = ["vectors", "whole_vectors"]
 
 WORDS_KEPT = 50_000
 
@@ -36,6 +36,19 @@ def _vector(text: str) -> "NDArray[np.float32]":
         raw = _model().embed([text], norm=True)[0]
     vector: NDArray[np.float32] = np.nan_to_num(np.asarray(raw, dtype=np.float32))
     return vector
+
+
+def whole_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
+    """One row a text of any length; equal texts are worked out once a call."""
+    if not texts:
+        return np.zeros((0, 256), dtype=np.float32)
+    distinct = list(dict.fromkeys(texts))
+    with _lock:
+        raw = _model().embed(distinct, norm=True)
+    rows = np.nan_to_num(np.asarray(raw, dtype=np.float32))
+    place = {text: row for row, text in enumerate(distinct)}
+    result: NDArray[np.float32] = rows[[place[text] for text in texts]]
+    return result
 
 
 def vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
