@@ -7,7 +7,7 @@ __all__ = ["ANSWER_WORDS", "sentences"]
 ANSWER_WORDS = 25
 """Words of an answer, as strict scoring counts them: between blanks."""
 
-# A full stop after one capital letter or a short title ends no sentence.
+# A full stop after an initial or one of these ends no sentence.
 _ABBREVIATIONS = ("Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "e.g", "i.e", "etc")
 _END = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[.!?\u2026][\"')\]\u2019\u201d])\s+|\s*\n\s*")
 _CLAUSE = re.compile(r"[,;:\u2014\u2013)]$")
@@ -32,12 +32,19 @@ def _joined(parts: list[str]) -> list[str]:
     """Sentences, with those joined again that an abbreviation's full stop cut apart."""
     whole: list[str] = []
     for part in parts:
-        last = whole[-1].split()[-1] if whole else ""
-        if last.endswith(".") and (last[:-1] in _ABBREVIATIONS or re.fullmatch("[A-Z].", last)):
+        if whole and _goes_on(whole[-1].split()[-1], part):
             whole[-1] = f"{whole[-1]} {part}"
         else:
             whole.append(part)
     return whole
+
+
+def _goes_on(last: str, part: str) -> bool:
+    """Whether the sentence that seemed to end with a word goes on with this part."""
+    if last.endswith(".") and last[:-1] in _ABBREVIATIONS:
+        return True
+    initial = re.fullmatch(r"[A-Z]\.", last) is not None and last != "I."
+    return initial or (re.fullmatch(r"(?:[a-z]\.)+", last) is not None and part[0].islower())
 
 
 def _cut(words: list[str]) -> list[str]:

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memqual.v1 import narrative_pb2
-from services.controls.narrative_parts import shadow_of
-from services.memory.narrative.model import Turn
 from services.memory.narrative.servicer import NarrativeServicer
 
 if TYPE_CHECKING:
@@ -24,6 +22,9 @@ __all__ = [
     "DeclinesEverything",
     "KeepsSuperseded",
 ]
+
+# Candidates that are taken for answers to the same question.
+_NEAR = 6
 
 
 def _copied(request: narrative_pb2.AskRequest, **changes: str) -> narrative_pb2.AskRequest:
@@ -66,23 +67,19 @@ class AnswersEmpty(NarrativeServicer):
 
 
 class KeepsSuperseded(NarrativeServicer):
-    """Knows nothing as outdated: what was so before an update is told beside what is so now."""
-
-    def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
-        """Keeps whatever is no update a second time, where no update comes to it."""
-        response = super().take(turn)
-        if response.trace.classification != narrative_pb2.TURN_CLASS_UPDATE:
-            namespace = shadow_of(turn.namespace)
-            self._memory().ingest(Turn(namespace, turn.speaker, turn.time, turn.text))
-        return response
+    """Knows nothing as outdated: the best of what was told earlier is told beside the answer."""
 
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
-        """The reference's answer with the one from before all updates."""
+        """The reference's answer, and a candidate of an earlier turn that comes near it."""
         response = super().reply(request)
-        before = self._memory().ask(shadow_of(request.namespace), request.question, request.speaker)
-        text = response.answer.text
-        if text and not before.declined and before.text not in text:
-            response.answer.text = f"{text} … {before.text}"
+        answer = response.answer
+        told = {fact.fact_id: fact for _, fact in self._memory().facts(request.namespace)}
+        times = [told[fact_id].time for fact_id in answer.trace.converged_fact_ids]
+        for fact_id in answer.trace.candidate_fact_ids[:_NEAR]:
+            fact = told[fact_id]
+            if times and fact.time < max(times) and fact.text not in answer.text:
+                answer.text = f"{answer.text} {fact.text}"
+                break
         return response
 
 

@@ -45,7 +45,7 @@ FLAWS: Mapping[str, Flaw] = {
     "narrative_keeps_superseded": of_servicer(
         "narrative_keeps_superseded",
         KeepsSuperseded,
-        "tells what was so before an update beside what is so now",
+        "tells what was so earlier beside what is so now",
         "narrative.property.update.cp8_strict",
     ),
     "narrative_machine_clock": of_servicer(

@@ -8,6 +8,7 @@ import hashlib
 import os
 import sqlite3
 import threading
+from contextlib import suppress
 
 from memqual.v1 import narrative_pb2
 from services.common.database import Database
@@ -52,11 +53,10 @@ class _LateServicer(NarrativeServicer):
     def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
         """As the reference's; that the turn is not written yet is known from a side table."""
         key = (turn.namespace, turn.speaker, turn.text)
-        response: narrative_pb2.IngestResponse
         with self.database.transaction() as conn:
             conn.execute("INSERT OR IGNORE INTO control_underway VALUES (?, ?, ?)", key)
         response = super().take(turn)
-        writing = threading.Timer(_LATE_SECONDS, self._write)
+        writing = threading.Timer(_LATE_SECONDS, self._write_if_open)
         writing.daemon = True
         writing.start()
         return response
@@ -65,6 +65,11 @@ class _LateServicer(NarrativeServicer):
         """As the reference's, when everything is written."""
         self._write()
         return super().reply(request)
+
+    def _write_if_open(self) -> None:
+        # The process may have ended by then.
+        with suppress(sqlite3.ProgrammingError):
+            self._write()
 
     def _write(self) -> None:
         with self.database.transaction() as conn:

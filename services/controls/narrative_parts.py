@@ -4,7 +4,6 @@ A flaw that shows in what is said replaces the servicer: it changes what goes in
 what comes out of it, and nothing of how the reference works, which may change under it.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -34,7 +33,6 @@ __all__ = [
     "forget_all",
     "of_part",
     "of_servicer",
-    "shadow_of",
 ]
 
 AFTER_KILL = "narrative.property.persistence.answers"
@@ -53,8 +51,6 @@ TAKEN = "narrative.property.bad_input.taken"
 EVERY_COMPARISON = (AFTER_KILL, INGEST, AHEAD, BEHIND, INDEPENDENT, AGAIN, TWIN)
 """The checks that hold two sets of answers against each other."""
 
-_SHADOW_BYTES = 16
-
 
 class FlawedNarrative(Narrative):
     """The reference's narrative part with another servicer.
@@ -67,17 +63,6 @@ class FlawedNarrative(Narrative):
     def __init__(self, database: Database, servicer: type[NarrativeServicer]) -> None:
         super().__init__(database)
         self.servicer = servicer(self.memory)
-
-    def reset(self, conn: sqlite3.Connection, namespace: str) -> None:
-        """Removes a namespace, and what a control keeps beside it."""
-        super().reset(conn, namespace)
-        store.delete_namespace(conn, shadow_of(namespace))
-
-
-def shadow_of(namespace: str) -> str:
-    """The namespace in which a control keeps what the reference would not."""
-    digest = hashlib.sha256(namespace.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"control-{digest[: 2 * _SHADOW_BYTES]}"
 
 
 def forget_all(database: Database) -> None:
