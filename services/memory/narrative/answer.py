@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.memory.narrative import declining
+from services.memory.narrative.changes import change
 from services.memory.narrative.index import Index
 from services.memory.narrative.match import Features, features
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
-from services.memory.narrative.weights import KNOWN, RIVAL, TELL
+from services.memory.narrative.situations import WORDS_MAX as LONG_WORDS_MAX
+from services.memory.narrative.situations import situation
+from services.memory.narrative.weights import RIVAL, TELL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Answered", "Judged", "answer", "judge", "known_signs"]
+__all__ = ["Answered", "Judged", "answer", "judge"]
 
 WORDS_MAX = 25
-LONG_WORDS_MAX = 145
-LONG_CLASSES = frozenset({QueryClass.SITUATION, QueryClass.CHANGE})
 # How much a rival value weighs against what is asked; learned with the weights.
 CAUTION = 1.5
 RIVAL_MAX = 0.95
@@ -43,7 +45,7 @@ class Judged:
         scores: S, higher is likelier to tell it.
         tells: S, how likely it tells what is asked; the sum is 1.
         rivals: S, how likely it holds a value that must not be told.
-        known: above 0 where the speaker told of it at all.
+        known: True where the speaker told of it at all.
     """
 
     query: Query
@@ -51,7 +53,7 @@ class Judged:
     scores: "Floats"
     tells: "Floats"
     rivals: "Floats"
-    known: float
+    known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,8 @@ def judge(query: Query, index: Index) -> Judged:
     scores = _weighed(found, TELL, index.segments)
     odds = np.exp(scores - scores.max())
     rivals = 1 / (1 + np.exp(-_weighed(found, RIVAL, index.segments)))
-    signs = known_signs(query, found, scores)
-    known = sum(KNOWN.get(name, 0.0) * value for name, value in signs.items())
-    return Judged(query, index, scores, odds / odds.sum(), rivals, float(known))
+    known = declining.told(query, index, found) >= 0
+    return Judged(query, index, scores, odds / odds.sum(), rivals, known)
 
 
 def _weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
@@ -90,32 +91,18 @@ def _weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
     return result
 
 
-def known_signs(query: Query, found: Features, scores: "Floats") -> dict[str, float]:
-    """Name → value of what tells a question about one's own life from one about the world."""
-    best = int(np.argmax(scores))
-    asked = found["mark_asked"]
-    return {
-        "bias": 1.0,
-        "own": float(query.own),
-        "name_known": float(found["name_turn"].max()) if "name_turn" in found else 0.0,
-        "name_any": float(any(term.name for term in query.terms)),
-        "cover_best": float(found["cover_reference"][best]),
-        "cover_exact": float(found["in_turn_exact"].max()),
-        "cover_turn": float(found["in_turn"].max()),
-        "asked": float(asked[best]),
-        "asked_cover": float((asked * found["cover_reference"]).max()),
-        "told_cover": float(((1 - asked) * found["cover_reference"]).max()),
-        "past": float(query.past),
-        "definite": float(query.definite),
-    }
-
-
 def answer(judged: Judged) -> Answered:
     """The answer from one book."""
+    query, index = judged.query, judged.index
     order = [int(row) for row in np.argsort(-judged.scores, kind="stable")]
-    long = judged.query.query_class in LONG_CLASSES
-    chosen = _many(judged, order) if long else _few(judged, order)
-    text = _tell(judged, chosen, LONG_WORDS_MAX if long else WORDS_MAX)
+    limit = LONG_WORDS_MAX
+    if query.query_class is QueryClass.SITUATION:
+        chosen = situation(query, index)
+    elif query.query_class is QueryClass.CHANGE:
+        chosen = change(query, index)
+    else:
+        chosen, limit = _few(judged, order), WORDS_MAX
+    text = _tell(judged, chosen, limit)
     return Answered(text, tuple(chosen), tuple(order[:CANDIDATES]))
 
 
@@ -135,18 +122,6 @@ def _few(judged: Judged, order: list[int]) -> list[int]:
             gained += gain
         if words >= WORDS_MAX - 1:
             break
-    return sorted(chosen)
-
-
-def _many(judged: Judged, order: list[int]) -> list[int]:
-    """Segments for a whole: as much as a long answer holds, told in order of time."""
-    sizes = judged.index.sizes
-    chosen: list[int] = []
-    words = 0
-    for row in order:
-        if not chosen or words + int(sizes[row]) <= LONG_WORDS_MAX:
-            chosen.append(row)
-            words += int(sizes[row])
     return sorted(chosen)
 
 

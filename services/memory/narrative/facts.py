@@ -9,7 +9,7 @@ from services.memory.narrative.index import HYPOTHETICAL, REPORTED, Index
 from services.memory.narrative.model import TemporalReference
 from services.memory.narrative.phrases import is_content
 
-__all__ = ["Fact", "fact_of_segment", "facts_of"]
+__all__ = ["Fact", "fact_of_segment", "facts_of", "groups"]
 
 FACTS_A_TURN = 1_000
 QUERIES_A_FACT = 3
@@ -55,7 +55,7 @@ def facts_of(index: Index, turn: int | None = None) -> tuple[Fact, ...]:
     """The facts of a book, or of one turn of it, in order."""
     found = []
     numbers: dict[int, int] = {}
-    for first, last in _groups(index):
+    for first, last in groups(index):
         number = numbers.get(index.book.segments[first].turn, 0)
         numbers[index.book.segments[first].turn] = number + 1
         if number < FACTS_A_TURN and turn in {None, index.book.segments[first].turn}:
@@ -63,7 +63,7 @@ def facts_of(index: Index, turn: int | None = None) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def _groups(index: Index) -> list[tuple[int, int]]:
+def groups(index: Index) -> list[tuple[int, int]]:
     """Segments of one sentence, joined up to the length of an answer."""
     groups: list[tuple[int, int]] = []
     size = 0

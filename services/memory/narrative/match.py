@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Evidence", "Features", "features"]
+__all__ = ["Evidence", "Features", "features", "find_evidence", "group_top"]
 
 Features = dict[str, "Floats"]
 
@@ -61,7 +61,7 @@ class Evidence:
 
 def features(query: Query, index: Index) -> Features:
     """Name → S: everything that speaks for or against a segment."""
-    evidence = _evidence(query, index)
+    evidence = find_evidence(query, index)
     found: Features = {}
     _cover(evidence, index, found)
     _names_and_verbs(query, evidence, index, found)
@@ -93,7 +93,8 @@ def _nearness(query: Query, index: Index) -> "Floats":
     return near
 
 
-def _evidence(query: Query, index: Index) -> Evidence:
+def find_evidence(query: Query, index: Index) -> Evidence:
+    """Where the words of a question stand in a book that has segments."""
     terms = query.terms
     known = [index.place.get(term.lemma, -1) for term in terms]
     rare = float(index.idf.max()) if len(index.idf) else 1.0

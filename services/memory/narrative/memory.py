@@ -133,7 +133,7 @@ class Memory:
         shelf, best = max(judged, key=lambda pair: float(pair[1].scores.max()))
         made = answering.answer(best)
         candidates = _ids(shelf, made.candidates)
-        if best.known < 0:
+        if not best.known:
             return Answer("", True, QueryClass.GENERAL_KNOWLEDGE, candidates, ())
         return Answer(made.text, False, query.query_class, candidates, _ids(shelf, made.segments))
 
