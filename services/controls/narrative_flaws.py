@@ -18,6 +18,7 @@ from services.controls.narrative_inputs import (
     DatesByMachine,
     DiesOfNul,
     FailsBeyondPlane,
+    RunsWhatItIsTold,
     TakesAnyLength,
     TakesAnyTime,
 )
@@ -30,6 +31,7 @@ from services.controls.narrative_parts import (
     INGEST,
     OTHERS,
     REFUSED,
+    REVERSED,
     TAKEN,
     TWIN,
     of_servicer,
@@ -60,7 +62,7 @@ FLAWS: Mapping[str, Flaw] = {
         "narrative_order_of_arrival",
         DatesByArrival,
         "takes what comes later for what was said later",
-        "narrative.property.temporal_order.arrival",
+        REVERSED,
     ),
     "narrative_mixes_speakers": of_servicer(
         "narrative_mixes_speakers",
@@ -124,6 +126,12 @@ FLAWS: Mapping[str, Flaw] = {
         "narrative_dies_of_nul",
         DiesOfNul,
         "ends its process at a NUL within a turn",
+        TAKEN,
+    ),
+    "narrative_runs_what_it_is_told": of_servicer(
+        "narrative_runs_what_it_is_told",
+        RunsWhatItIsTold,
+        "carries out a command to drop its tables that stands in a turn",
         TAKEN,
     ),
     "narrative_predicts_in_vain": of_servicer(

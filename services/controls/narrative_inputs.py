@@ -21,11 +21,13 @@ __all__ = [
     "DatesByMachine",
     "DiesOfNul",
     "FailsBeyondPlane",
+    "RunsWhatItIsTold",
     "TakesAnyLength",
     "TakesAnyTime",
 ]
 
 _LAST_OF_PLANE = "\uffff"
+_DROPS = "'); DROP TABLE"
 _EPOCH = "1970-01-01T00:00:00"
 
 
@@ -116,3 +118,31 @@ class DiesOfNul(NarrativeServicer):
         if "\0" in turn.text:
             os._exit(1)
         return super().take(turn)
+
+
+class RunsWhatItIsTold(NarrativeServicer):
+    """Takes a quote and a command within a turn for its own, as text that is pasted into SQL is."""
+
+    def __init__(self, memory: "Callable[[], Memory]") -> None:
+        super().__init__(memory)
+        self._lock = threading.Lock()
+        self._dropped: set[str] = set()
+
+    def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
+        """As the reference's; a command to drop a table is carried out in its namespace."""
+        response = super().take(turn)
+        if _DROPS in turn.text:
+            with self._lock:
+                self._dropped.add(turn.namespace)
+        return response
+
+    def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
+        """Declined where everything was dropped."""
+        response = super().reply(request)
+        with self._lock:
+            dropped = request.namespace in self._dropped
+        if dropped:
+            response.answer.ClearField("text")
+            response.answer.ClearField("fact_ids")
+            response.answer.declined = True
+        return response

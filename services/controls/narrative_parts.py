@@ -26,6 +26,7 @@ __all__ = [
     "INGEST",
     "OTHERS",
     "REFUSED",
+    "REVERSED",
     "STATE",
     "TAKEN",
     "TWIN",
@@ -40,6 +41,7 @@ STATE = "narrative.property.persistence.state"
 INGEST = "narrative.property.persistence_ingest.answers"
 AHEAD = "narrative.property.temporal_order.ahead"
 BEHIND = "narrative.property.temporal_order.behind"
+REVERSED = "narrative.property.arrival_order.reversed"
 FACTS = "narrative.property.disambiguation.facts"
 OTHERS = "narrative.property.disambiguation.others"
 INDEPENDENT = "narrative.property.model_independence.answers"

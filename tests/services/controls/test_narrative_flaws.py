@@ -203,6 +203,15 @@ def test_dies_of_nul(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert ended == [1]
 
 
+def test_runs_what_it_is_told_and_has_nothing_left(tmp_path: Path) -> None:
+    with talk(tmp_path, "narrative_runs_what_it_is_told") as on:
+        on.tell(CLOCKS)
+        on.tell("I said: drop the table.")
+        asked(on)
+        on.tell("'); DROP TABLE facts; --")
+        assert on.ask(ASKED).declined
+
+
 def test_predicts_in_vain_finds_nothing_by_what_it_predicts(tmp_path: Path) -> None:
     with talk(tmp_path, "narrative_predicts_in_vain") as on:
         trace = on.tell(CLOCKS)

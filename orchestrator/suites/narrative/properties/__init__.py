@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.suites.narrative.properties.arrival import ARRIVAL_ORDER
 from orchestrator.suites.narrative.properties.bad_input import BAD_INPUT
 from orchestrator.suites.narrative.properties.clock import TEMPORAL_ORDER
 from orchestrator.suites.narrative.properties.determinism import DETERMINISM
@@ -21,6 +22,7 @@ PROPERTIES = (
     PERSISTENCE_INGEST,
     UPDATE,
     TEMPORAL_ORDER,
+    ARRIVAL_ORDER,
     DISAMBIGUATION,
     RECONSTRUCTION,
     MODEL_INDEPENDENCE,

@@ -48,6 +48,7 @@ _SPEAKER = "Ottoline Vasquez-Brandt"
 _AT = "2026-05-04T09:15"
 _LATER = "2026-05-11T18:40"
 _PLAIN = "My cousin Ferelith repairs clocks in Tromsdal."
+_KNOWN = "Tromsdal"
 _QUESTION = "Where does my cousin repair clocks?"
 _MEGABYTE = 1 << 20
 
@@ -178,7 +179,10 @@ def _script(scene: Scene) -> Script:
         )
         scene.findings.open(_TAKEN, "malformed", required=False)
     else:
-        scene.findings.judge(_TAKEN, answer.status == "OK", told)
+        harmed = _KNOWN in before.text and _KNOWN not in after.text
+        held = answer.status == "OK" and not harmed
+        told = f"{told}, and what was told before is gone" if harmed else told
+        scene.findings.judge(_TAKEN, held, told)
         scene.findings.open(_REFUSED, "well formed", required=False)
 
 

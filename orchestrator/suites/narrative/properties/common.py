@@ -10,7 +10,7 @@ from orchestrator.suites.narrative.scene import NarrativeCheck, Scene
 from orchestrator.suites.narrative.steps import Said
 from orchestrator.suites.narrative.stories import Story
 
-__all__ = ["differing", "every_story", "judge_same"]
+__all__ = ["differing", "every_story", "judge_same", "lost"]
 
 
 def every_story(corpus: Corpus) -> Sequence[Story]:
@@ -28,6 +28,14 @@ def differing(scene: Scene, first: Sequence[Said], second: Sequence[Said]) -> st
     """The first question that two times got different answers to, in words; empty for none."""
     for question, one, other in zip(scene.story.questions, first, second, strict=True):
         if not one.agrees(other, deterministic=scene.deterministic):
+            return f"{question.question_id}: {_told(one)}, then {_told(other)}"
+    return ""
+
+
+def lost(scene: Scene, first: Sequence[Said], second: Sequence[Said]) -> str:
+    """The first question that was answered rightly once and not a second time; empty for none."""
+    for question, one, other in zip(scene.story.questions, first, second, strict=True):
+        if one.right and not other.right:
             return f"{question.question_id}: {_told(one)}, then {_told(other)}"
     return ""
 

@@ -183,6 +183,8 @@ class SmallNarrative(
         parts = [it for it in re.split(r"(?<=[.!?])\s+", turn.text) if it.strip()]
         facts = [Fact(turn.namespace, turn.speaker, at, it) for it in parts]
         with self._lock:
+            if self.flaw == "drops" and "DROP" in turn.text:
+                self.facts = [it for it in self.facts if it.namespace != turn.namespace]
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps([asdict(it) for it in facts]) + "\n")
@@ -235,7 +237,9 @@ class SmallNarrative(
 
     def _of(self, namespace: str) -> list[Fact]:
         with self._lock:
-            return [it for it in self.facts if it.namespace == namespace]
+            facts = [it for it in self.facts if it.namespace == namespace]
+        # Sorting is stable: sentences of one turn stay as they were said.
+        return facts if self.flaw == "arrival" else sorted(facts, key=lambda fact: fact.time)
 
     def register(self, grpc_server: grpc.Server) -> None:
         """Serve on a server."""

@@ -26,7 +26,6 @@ pytestmark = [pytest.mark.e2e_process, pytest.mark.timeout(300)]
 
 # Of all points: one question of eight is told apart.
 FALLS_BY = 0.12
-TRIALS = {"property.bad_input": None}
 
 # Each flaw: the case that must show it, and one that must not show it at all.
 SHOWN = {
@@ -35,6 +34,7 @@ SHOWN = {
     "narrative_bound_to_configuration": ("property.model_independence", "property.persistence"),
     "narrative_keeps_superseded": ("property.update", "property.persistence"),
     "narrative_machine_clock": ("property.temporal_order", "property.persistence"),
+    "narrative_order_of_arrival": ("property.arrival_order", "property.persistence"),
     "narrative_mixes_speakers": ("property.disambiguation", "property.persistence"),
     "narrative_random": ("property.determinism", "property.bad_input"),
     "narrative_answers_in_turn": ("property.determinism", "property.persistence"),
@@ -45,6 +45,7 @@ SHOWN = {
     "narrative_takes_any_time": ("property.bad_input", "property.persistence"),
     "narrative_fails_on_emoji": ("property.bad_input", "property.persistence"),
     "narrative_dies_of_nul": ("property.bad_input", "property.persistence"),
+    "narrative_runs_what_it_is_told": ("property.bad_input", "property.persistence"),
     "narrative_predicts_in_vain": ("level.core", "property.persistence"),
     "narrative_invents_facts": ("level.core", "property.persistence"),
     "rag": ("level.core", "property.persistence"),

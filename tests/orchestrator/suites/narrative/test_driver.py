@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model import CheckOutcome, NotRunSubtype, TrialRecord, Verdict
+from orchestrator.suites.narrative.corpus import Corpus
 from tests.orchestrator.suites.integrity.contexts import check_of, found
 from tests.orchestrator.suites.narrative.rigs import play
+from tests.orchestrator.suites.narrative.tiny_stories import LOOM
 
 LEVELS = (
     "level.core",
@@ -154,3 +156,26 @@ def test_a_memory_that_takes_everything_is_caught_where_it_must_not() -> None:
     for record in failed:
         check = check_of(record, "narrative.property.bad_input.refused")
         assert check.outcome is CheckOutcome.VIOLATED
+
+
+def test_unusual_input_that_harms_what_was_told_is_caught() -> None:
+    records = play("property.bad_input", flaw="drops")
+
+    (failed,) = [record for record in records if record.verdict is Verdict.FAIL]
+    assert found(failed, CheckOutcome.VIOLATED) == ["narrative.property.bad_input.taken"]
+    assert "gone" in failed.cause
+
+
+def test_turns_that_come_in_reverse_are_of_their_own_times() -> None:
+    assert {record.verdict for record in play("property.arrival_order")} == {Verdict.PASS}
+
+
+def test_a_memory_that_takes_what_comes_last_for_the_latest_is_caught() -> None:
+    asked = LOOM.questions[1].model_copy(update={"question": "Where stands the loom?"})
+    corpus = Corpus((LOOM.model_copy(update={"questions": (asked,)}),), own=True)
+    assert play("property.arrival_order", corpus=corpus)[0].verdict is Verdict.PASS
+
+    records = play("property.arrival_order", flaw="arrival", corpus=corpus)
+
+    caught = {check for record in records for check in found(record, CheckOutcome.VIOLATED)}
+    assert caught == {"narrative.property.arrival_order.reversed"}
