@@ -1,13 +1,16 @@
 """Narrative memories that say the wrong thing; each is the reference but for one wrong."""
 
 import hashlib
+import re
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memqual.v1 import narrative_pb2
+from services.memory.narrative.model import Turn
 from services.memory.narrative.servicer import NarrativeServicer
 
 if TYPE_CHECKING:
@@ -23,8 +26,8 @@ __all__ = [
     "KeepsSuperseded",
 ]
 
-# Candidates that are taken for answers to the same question.
-_NEAR = 6
+# What was so before is not asked for as what is so now.
+_NOW = re.compile(r"\s+(?:now|currently|these days|today)\b", re.IGNORECASE)
 
 
 def _copied(request: narrative_pb2.AskRequest, **changes: str) -> narrative_pb2.AskRequest:
@@ -67,20 +70,35 @@ class AnswersEmpty(NarrativeServicer):
 
 
 class KeepsSuperseded(NarrativeServicer):
-    """Knows nothing as outdated: the best of what was told earlier is told beside the answer."""
+    """Knows nothing as outdated: what was so before the latest turn that answers is told, too."""
 
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
-        """The reference's answer, and a candidate of an earlier turn that comes near it."""
+        """The reference's answer, and the one that it would have given before that turn."""
         response = super().reply(request)
         answer = response.answer
-        told = {fact.fact_id: fact for _, fact in self._memory().facts(request.namespace)}
-        times = [told[fact_id].time for fact_id in answer.trace.converged_fact_ids]
-        for fact_id in answer.trace.candidate_fact_ids[:_NEAR]:
-            fact = told[fact_id]
-            if times and fact.time < max(times) and fact.text not in answer.text:
-                answer.text = f"{answer.text} {fact.text}"
-                break
+        memory = self._memory()
+        times = {fact.fact_id: fact.time for _, fact in memory.facts(request.namespace)}
+        used = [times[fact_id] for fact_id in answer.trace.converged_fact_ids]
+        earlier = [
+            Turn("", speaker, told.time, told.text)
+            for speaker, told in memory.turns(request.namespace)
+            if used and speaker == request.speaker and told.time < max(used)
+        ]
+        if answer.text and earlier:
+            # Named by what is in it, so that it is never out of date.
+            namespace = _named_by(earlier)
+            for turn in earlier:
+                memory.ingest(replace(turn, namespace=namespace))
+            asked = _NOW.sub("", request.question)
+            before = memory.ask(namespace, asked, request.speaker)
+            if before.text and before.text not in answer.text:
+                answer.text = f"{answer.text} {before.text}"
         return response
+
+
+def _named_by(turns: Sequence[Turn]) -> str:
+    digest = hashlib.sha256(repr(turns).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"control-{digest}"
 
 
 class _Alternatives(NarrativeServicer):
