@@ -131,8 +131,9 @@ def _ends(text: str) -> str:
 
 def _scores(doc: "Doc", text: str) -> defaultdict[EmotionName, float]:
     scores: defaultdict[EmotionName, float] = defaultdict(float)
+    lowered = text.lower()
     for pattern, name, weight in OCCASIONS:
-        if pattern.search(text):
+        if pattern.search(lowered):
             scores[name] += weight
     length = len(doc)
     for token in doc:

@@ -1,7 +1,7 @@
 """Turns of phrase and situations that the language ties to a feeling: a funeral, a passed exam.
 
 A line is a weight and alternatives; a line that begins with a bar goes on with the one before. They
-are patterns that ignore case, for texts with straight apostrophes.
+are patterns for texts in lower case with straight apostrophes.
 """
 
 import re
@@ -135,7 +135,7 @@ _TEXT: dict[EmotionName, str] = {
 | i'm going to (?:be|see|meet)
 2 approved|accepted|(?:she|he|they) said yes|it's official|on the list|we're (?:getting|going
 | moving|having)
-| two heartbeats|twins|pregnant|engaged|getting married|first time (?:ever|in my life)|offered me
+| twins|pregnant|engaged|getting married|first time (?:ever|in my life)|offered me
 1 booked|signed up|entered|chosen|picked|tickets?|new (?:flat|house|bike|car|job|phone)
 | starts? on|yes!|finally
 """,
@@ -223,7 +223,7 @@ def _parsed(text: str) -> list[tuple[float, str]]:
 
 
 OCCASIONS = tuple(
-    (re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE), name, weight)
+    (re.compile(rf"\b(?:{pattern})(?!\w)"), name, weight)
     for name, text in _TEXT.items()
     for weight, pattern in _parsed(text)
 )

@@ -23,7 +23,7 @@ _USUAL_LENGTH = 60.0
 
 
 def _sign(pattern: str, weight: float) -> tuple[re.Pattern[str], float]:
-    return re.compile(pattern, re.IGNORECASE), weight
+    return re.compile(pattern), weight
 
 
 _SIGNS = (
@@ -119,7 +119,7 @@ _SIGNS = (
 
 def change_score(doc: "Doc") -> float:
     """Log-odds that a turn changes something told before, from how it is told alone."""
-    text = doc.text[:_CHARACTERS_MAX]
+    text = doc.text[:_CHARACTERS_MAX].lower()
     score = _BIAS + sum(weight for pattern, weight in _SIGNS if pattern.search(text))
     tokens = doc[:_TOKENS_MAX]
     count = max(1, len(tokens))

@@ -22,15 +22,8 @@ def _part(match: "re.Match[str]") -> str:
     return (match.groupdict().get("part") or "").lower()
 
 
-def _made(match: "re.Match[str]", day: dt.date, **more: object) -> Moment:
-    last = more.get("last")
-    return Moment(
-        match.start(),
-        match.end(),
-        day,
-        last=last if isinstance(last, dt.date) else None,
-        part=_part(match),
-    )
+def _made(match: "re.Match[str]", day: dt.date) -> Moment:
+    return Moment(match.start(), match.end(), day, part=_part(match))
 
 
 def _in_week(today: dt.date, which: str, weekday: int) -> dt.date:
@@ -174,7 +167,7 @@ def _recurs(scene: Scene, match: "re.Match[str]") -> bool:
     return paired is not None and scene.lean(match.start(), match.end()) is not Lean.PAST
 
 
-# What a turn must hold before the patterns below are worth a search.
+# What a turn must hold before a search is worth it.
 _WEEKS = re.compile(r"week|fortnight", re.IGNORECASE)
 _PARTED = rf"(?P<weekday>{WEEKDAY}){_LATER}"
 
