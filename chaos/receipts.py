@@ -46,6 +46,7 @@ __all__ = [
     "ReconfigureReceipt",
     "ReleaseRecord",
     "RestartReceipt",
+    "ReviveReceipt",
     "ServiceOrigin",
     "StepRecord",
     "SuspendReceipt",
@@ -111,6 +112,34 @@ class ReconfigureReceipt(FaultReceipt):
         lacking = super().missing()
         if not self.variables:
             lacking.append(f"{self.service}: that anything of its configuration is another")
+        if self.started_after_ns <= self.started_before_ns:
+            lacking.append(f"{self.service}: that it was started again")
+        if self.healthy_after_ms is None:
+            lacking.append(f"{self.service}: that it was healthy again")
+        return lacking
+
+
+class ReviveReceipt(FaultReceipt):
+    """Proof that a service had ended by itself, and goes on on its own volume.
+
+    Attributes:
+        service: exact name.
+        exit_code: of the life that ended.
+        started_before_ns: when that life had been started (wall clock).
+        started_after_ns: when the next one was.
+        healthy_after_ms: time until it was seen healthy on a fresh channel; None: not seen.
+    """
+
+    kind: Literal["revive"] = "revive"
+    service: str
+    exit_code: int
+    started_before_ns: int
+    started_after_ns: int
+    healthy_after_ms: int | None = None
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = super().missing()
         if self.started_after_ns <= self.started_before_ns:
             lacking.append(f"{self.service}: that it was started again")
         if self.healthy_after_ms is None:
@@ -305,6 +334,7 @@ AnyReceipt: TypeAlias = (
     KillReceipt
     | RestartReceipt
     | ReconfigureReceipt
+    | ReviveReceipt
     | ClockReceipt
     | DriftReceipt
     | TelemetryReceipt

@@ -32,6 +32,8 @@ _KEPT_KEYS = frozenset({"memqual-token", "memqual-target"})
 _LIBRARY_KEYS = frozenset({"user-agent"})
 _TRACED_PREFIX = "memqual-"
 
+_DEADLINE_MS_MAX = 2**32 - 1
+
 _log = structlog.get_logger(__name__)
 
 Context = grpc.aio.ServicerContext[bytes, bytes]
@@ -112,6 +114,7 @@ class Proxy:
             if key.startswith(_TRACED_PREFIX) and isinstance(value, str):
                 traced.setdefault(key, value)
                 metadata_bytes += len(key) + len(value)
+        remaining_seconds = _remaining_seconds(context)
         info = CallInfo(
             call_id=self._state.calls.next_call_id(),
             source=route.source,
@@ -121,8 +124,8 @@ class Proxy:
             method=method,
             metadata=traced,
             metadata_bytes=metadata_bytes,
+            deadline_ms=_milliseconds(remaining_seconds),
         )
-        remaining_seconds = _remaining_seconds(context)
         call = Call(
             info,
             request,
@@ -174,3 +177,7 @@ class Proxy:
 def _remaining_seconds(context: Context) -> float | None:
     # The type stub leaves None out, which is what a call without a deadline has.
     return context.time_remaining()
+
+
+def _milliseconds(seconds: float | None) -> int:
+    return 0 if seconds is None else min(max(round(seconds * 1_000), 1), _DEADLINE_MS_MAX)

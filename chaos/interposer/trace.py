@@ -49,6 +49,7 @@ class CallInfo:
         method: full method.
         metadata: memqual-* metadata, tokens excluded.
         metadata_bytes: size of the metadata, as the bounds count it.
+        deadline_ms: how long the caller waits, milliseconds; 0: it did not say.
     """
 
     call_id: int
@@ -59,6 +60,7 @@ class CallInfo:
     method: str
     metadata: Mapping[str, str]
     metadata_bytes: int
+    deadline_ms: int = 0
 
 
 class TraceEntry(NamedTuple):
@@ -94,6 +96,8 @@ class TraceEntry(NamedTuple):
             record.edge.target = self.call.target
             record.method = self.call.method
             record.metadata.update(self.call.metadata)
+            if self.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED:
+                record.deadline_ms = self.call.deadline_ms
         elif self.service:
             record.edge.target = self.service
         if self.payload is not None:

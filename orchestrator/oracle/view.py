@@ -28,6 +28,8 @@ __all__ = ["PATIENCE_NS", "Call", "OperationView", "Outage", "build_views"]
 
 PATIENCE_NS = 10_000_000_000
 """The host's deadline (DESIGN §4): a memory that is up and silent for longer gave no answer."""
+_DEADLINE_SLACK_NS = 1_000_000_000
+"""A deadline is told as what is left of it when the message arrives."""
 
 _INDEFINITE = frozenset(
     code.value[0]
@@ -44,6 +46,8 @@ _INDEFINITE = frozenset(
 """Status codes after which a request may have been taken: the channel makes them up, too."""
 
 _UNAVAILABLE = grpc.StatusCode.UNAVAILABLE.value[0]
+_DEADLINE_EXCEEDED = grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
+_CANCELLED = grpc.StatusCode.CANCELLED.value[0]
 _RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
 _ENDS = frozenset(
     (interposer_pb2.TRACE_KIND_RESPONSE_RECEIVED, interposer_pb2.TRACE_KIND_UPSTREAM_FAILED)
@@ -115,6 +119,7 @@ class _Open:
     source: str
     method: str
     payload: bytes | None = None
+    deadline_ms: int = 0
     forwarded: list[interposer_pb2.TraceRecord] = field(default_factory=list)
     ends: list[interposer_pb2.TraceRecord] = field(default_factory=list)
 
@@ -170,6 +175,7 @@ def _collect(
         call = opened.setdefault(record.call_id, _Open(record.edge.source, record.method))
         if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED:
             call.payload = record.payload
+            call.deadline_ms = record.deadline_ms
         elif record.kind == interposer_pb2.TRACE_KIND_REQUEST_FORWARDED:
             call.forwarded.append(record)
         elif record.kind in _ENDS:
@@ -217,7 +223,8 @@ def _calls(
         in_time = end is None and silent_ns - first.monotonic_ns < PATIENCE_NS
         bounds = _bounds(first.monotonic_ns, silent_ns, outages)
         if bounds is not None:
-            blamed = not (in_time or _excused(first.monotonic_ns, silent_ns, outages))
+            excused = _excused(first.monotonic_ns, silent_ns, outages)
+            blamed = not (in_time or excused or _impatient(trace_call, answer))
             yield replace(
                 call,
                 answer=replace(answer, blamed=blamed),
@@ -251,6 +258,12 @@ def _bounds(
     return forwarded_ns, None
 
 
+def _impatient(trace_call: _Open, answer: Unanswered) -> bool:
+    """Whether the caller gave up before the deadline that hosts give a memory."""
+    gave_up_early = 0 < trace_call.deadline_ms * 1_000_000 < PATIENCE_NS - _DEADLINE_SLACK_NS
+    return gave_up_early and answer.status_code in (_DEADLINE_EXCEEDED, _CANCELLED)
+
+
 def _excused(forwarded_ns: int, silent_ns: int, outages: Sequence[Outage]) -> bool:
     """Whether the memory was down, or going down, at some time of an unanswered call."""
     return any(
@@ -261,7 +274,11 @@ def _excused(forwarded_ns: int, silent_ns: int, outages: Sequence[Outage]) -> bo
 
 
 def _forgive_retried(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Sorts by forwarding; excuses UNAVAILABLE ("try again") where a repeat was answered."""
+    """Sorts by forwarding; excuses an answer that was missing or late where a repeat had one.
+
+    UNAVAILABLE says "try again". Of a deadline that passed once, a busy machine may be the cause: a
+    host tries again, and a memory that then answers has kept to the protocol.
+    """
     ordered = sorted(calls, key=lambda call: (call.forwarded_ns, call.sequence))
     forgiven = []
     for index, call in enumerate(ordered):
@@ -269,7 +286,7 @@ def _forgive_retried(calls: Iterable[Call]) -> tuple[Call, ...]:
         if (
             isinstance(answer, Unanswered)
             and answer.blamed
-            and answer.status_code == _UNAVAILABLE
+            and answer.status_code in (_UNAVAILABLE, _DEADLINE_EXCEEDED)
             and any(later.answered and later.request == call.request for later in ordered[index:])
         ):
             forgiven.append(replace(call, answer=replace(answer, blamed=False)))

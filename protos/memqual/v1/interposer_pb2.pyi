@@ -513,6 +513,7 @@ class TraceRecord(_message.Message):
     STATUS_CODE_FIELD_NUMBER: _builtins.int
     PHASE_FIELD_NUMBER: _builtins.int
     MARK_JSON_FIELD_NUMBER: _builtins.int
+    DEADLINE_MS_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """From 1, without a gap."""
     monotonic_ns: _builtins.int
@@ -531,6 +532,8 @@ class TraceRecord(_message.Message):
     phase: Global___MessagePhase.ValueType
     mark_json: _builtins.str
     """With MARK: the evaluator's canonical JSON."""
+    deadline_ms: _builtins.int
+    """With REQUEST_RECEIVED: how long the caller waits for its answer, milliseconds; 0: it did not say."""
     @_builtins.property
     def edge(self) -> Global___Edge: ...
     @_builtins.property
@@ -553,10 +556,11 @@ class TraceRecord(_message.Message):
         status_code: _builtins.int = ...,
         phase: Global___MessagePhase.ValueType = ...,
         mark_json: _builtins.str = ...,
+        deadline_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "edge", b"edge", "kind", b"kind", "mark_json", b"mark_json", "metadata", b"metadata", "method", b"method", "monotonic_ns", b"monotonic_ns", "payload", b"payload", "payload_digest", b"payload_digest", "phase", b"phase", "rule_id", b"rule_id", "sequence", b"sequence", "status_code", b"status_code"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "deadline_ms", b"deadline_ms", "edge", b"edge", "kind", b"kind", "mark_json", b"mark_json", "metadata", b"metadata", "method", b"method", "monotonic_ns", b"monotonic_ns", "payload", b"payload", "payload_digest", b"payload_digest", "phase", b"phase", "rule_id", b"rule_id", "sequence", b"sequence", "status_code", b"status_code"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -37,7 +37,7 @@ def test_a_find_is_told_kept_and_played_again(
     summary = json.loads((folder / "explore.json").read_text())
     path = folder / summary["cases"][0]
     case = read_case(path)
-    assert case.rule == "Begin:EXECUTE:unsafe"
+    assert case.rule.endswith(":EXECUTE:unsafe")
     assert 1 <= len(case.schedule.steps) <= 2
     assert case.confirmed == 2
     assert f"--replay {path}" in told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memqual.v1 import common_pb2, continuity_pb2
+from memqual.v1 import common_pb2, continuity_pb2, interposer_pb2
 from orchestrator.oracle.view import Outage
 from tests.orchestrator.oracle.plots import (
     ALREADY,
@@ -227,6 +227,29 @@ def test_a_missing_answer_that_nothing_excuses_is_malformed() -> None:
     assert [call.classification.value for call in judged.calls] == ["ok", "malformed"]
     assert judged.calls[1].observed == "NO ANSWER(4)"
     assert judged.calls[1].answered_ns is None
+
+
+def test_an_answer_that_was_late_once_is_no_missing_answer_where_its_repeat_had_one() -> None:
+    story = granted()
+    story.begins(None, status=4)
+    story.begins(wait())
+    assert story.classes() == ["ok", "ok"]
+
+
+def test_another_question_that_is_answered_excuses_no_silence() -> None:
+    story = granted()
+    story.begins(None, status=4)
+    story.begins(wait(), begin_id="b10")
+    assert story.classes() == ["ok", "ok", "malformed"]
+
+
+@pytest.mark.parametrize(("deadline_ms", "classes"), [(400, ["ok"]), (9_990, ["ok", "malformed"])])
+def test_a_caller_without_patience_proves_no_silence(deadline_ms: int, classes: list[str]) -> None:
+    story = granted()
+    story.begins(None, status=4)
+    story.trace.records[-3].deadline_ms = deadline_ms
+    assert story.trace.records[-3].kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED
+    assert story.classes() == classes
 
 
 def test_an_empty_answer_is_malformed_and_leaves_both_branches_open() -> None:
