@@ -16,6 +16,7 @@ from chaos.receipts import (
     NetworkReceipt,
     ReconfigureReceipt,
     ReleaseRecord,
+    ReviveReceipt,
     SuspendReceipt,
     TargetKill,
     TelemetryReceipt,
@@ -246,5 +247,28 @@ def test_a_second_configuration_is_proven(changes: dict[str, Any], lacking: list
         **changes,
     }
     receipt = ReconfigureReceipt(**values)
+    assert receipt.missing() == lacking
+    assert parse_receipt(receipt.model_dump_json()) == receipt
+
+
+@pytest.mark.parametrize(
+    ("changes", "lacking"),
+    [
+        ({}, []),
+        ({"started_after_ns": 100}, ["memory: that it was started again"]),
+        ({"healthy_after_ms": None}, ["memory: that it was healthy again"]),
+    ],
+)
+def test_an_end_of_its_own_is_proven(changes: dict[str, Any], lacking: list[str]) -> None:
+    values: dict[str, Any] = {
+        "service": "memory",
+        "exit_code": 3,
+        "started_before_ns": 100,
+        "started_after_ns": 200,
+        "healthy_after_ms": 7,
+        **LIVELY,
+        **changes,
+    }
+    receipt = ReviveReceipt(**values)
     assert receipt.missing() == lacking
     assert parse_receipt(receipt.model_dump_json()) == receipt

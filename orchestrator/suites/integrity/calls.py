@@ -41,6 +41,7 @@ __all__ = [
     "Phase",
     "Reconfigure",
     "Restart",
+    "Revive",
     "ScanVolume",
     "Script",
     "Service",
@@ -251,6 +252,16 @@ class Reconfigure:
 
 
 @dataclass(frozen=True)
+class Revive:
+    """The memory is started again on its own volume where it has ended by itself.
+
+    Where it lives nothing is done, and the answer's details say so.
+    """
+
+    step: str
+
+
+@dataclass(frozen=True)
 class Needle:
     """What a scan of bytes looks for.
 
@@ -325,7 +336,15 @@ class StrikeBurst:
 
 
 StackStep: TypeAlias = (
-    Gather | Restart | PassTime | TurnBack | Reconfigure | ScanVolume | Strike | StrikeBurst
+    Gather
+    | Restart
+    | PassTime
+    | TurnBack
+    | Reconfigure
+    | Revive
+    | ScanVolume
+    | Strike
+    | StrikeBurst
 )
 Want: TypeAlias = Ask | Together | StackStep
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chaos.errors import ChaosError, InterposerError
-from chaos.receipts import KILLED_EXIT_CODES, RestartReceipt, TargetKill
+from chaos.receipts import KILLED_EXIT_CODES, RestartReceipt, ReviveReceipt, TargetKill
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
 
@@ -25,6 +25,8 @@ CarryOut: TypeAlias = Callable[[Callable[[], None]], None]
 """Is given what kills, and returns when it has called that."""
 
 _EXIT_SECONDS = 10.0
+# A connection is closed a little before its process is gone.
+_ENDING_SECONDS = 2.0
 _HEALTHY_SECONDS = 30.0
 _LOOK_SECONDS = 3.0
 _PAUSE_SECONDS = 0.1
@@ -103,6 +105,35 @@ class Deaths:
                 time.sleep(_PAUSE_SECONDS)
             else:
                 return round((time.monotonic() - began) * _MS_PER_SECOND)
+
+    def after_own_end(self) -> ReviveReceipt | None:
+        """Start a memory again that has ended by itself; None where it lives.
+
+        Raises:
+            ChaosError: It was not seen healthy again.
+            StackError: It was killed by others.
+        """
+        memory = self.context.stack.service(MEMORY)
+        ends = time.monotonic() + _ENDING_SECONDS
+        while memory.running() and time.monotonic() < ends:
+            time.sleep(_PAUSE_SECONDS)
+        if memory.running():
+            return None
+        ended = memory.wait_exit(_EXIT_SECONDS)
+        if ended.oom_killed or ended.exit_code in KILLED_EXIT_CODES:
+            raise StackError(
+                f"The memory was killed by others: exit code {ended.exit_code}.",
+                next_step="See the memory's log in the run folder, and the machine's memory.",
+            )
+        before_ns = memory.started_at_ns()
+        memory.start()
+        return ReviveReceipt(
+            service=MEMORY,
+            exit_code=ended.exit_code,
+            started_before_ns=before_ns,
+            started_after_ns=memory.started_at_ns(),
+            healthy_after_ms=self.revive(),
+        )
 
     def lost(self, what: str, error: ChaosError) -> str:
         """How a memory ended that does not start on its own volume any more, in words.

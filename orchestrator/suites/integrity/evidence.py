@@ -127,6 +127,7 @@ class StackKind(StrEnum):
     PASS_TIME = "pass_time"
     TURN_BACK = "turn_back"
     RECONFIGURE = "reconfigure"
+    REVIVE = "revive"
     SCAN_VOLUME = "scan_volume"
     STRIKE = "strike"
     STRIKE_UNDERWAY = "strike_underway"

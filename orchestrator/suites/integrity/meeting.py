@@ -36,6 +36,7 @@ from orchestrator.suites.integrity.calls import (
     Phase,
     Reconfigure,
     Restart,
+    Revive,
     ScanVolume,
     StackStep,
     Strike,
@@ -63,6 +64,8 @@ _SECOND_CONFIGURATION = {
     "PYTHONHASHSEED": "20260922",
     "TZ": "Pacific/Kiritimati",
 }
+
+_LIVES = "the memory has not ended"
 
 _log = structlog.get_logger(__name__)
 
@@ -152,6 +155,8 @@ class Meeting:
                 act = self._turn_back(steps)
             case StackKind.RECONFIGURE:
                 act = self._reconfigure()
+            case StackKind.REVIVE:
+                act = self._revive()
             case StackKind.SCAN_VOLUME:
                 return self._scan(together)
             case _:
@@ -214,6 +219,10 @@ class Meeting:
         )
         return _Act(receipt=receipt)
 
+    def _revive(self) -> _Act:
+        receipt = Deaths(self.context).after_own_end()
+        return _Act(receipt=receipt, unavailable="" if receipt else _LIVES)
+
     def _now(self) -> ClockReading:
         """The memory's clocks; asked again while it says "try again", as every call of a script.
 
@@ -275,6 +284,7 @@ def _kind(step: StackStep) -> StackKind:
         PassTime: StackKind.PASS_TIME,
         TurnBack: StackKind.TURN_BACK,
         Reconfigure: StackKind.RECONFIGURE,
+        Revive: StackKind.REVIVE,
         ScanVolume: StackKind.SCAN_VOLUME,
         Strike: StackKind.STRIKE,
         StrikeBurst: StackKind.STRIKE_BURST,

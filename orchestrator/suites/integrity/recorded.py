@@ -26,6 +26,7 @@ from orchestrator.suites.integrity.calls import (
     Phase,
     Reconfigure,
     Restart,
+    Revive,
     ScanVolume,
     Signer,
     Signing,
@@ -94,6 +95,8 @@ class Recorded:
             case Reconfigure():
                 self._done(StackKind.RECONFIGURE, want.step)
                 answer = Answer(OK)
+            case Revive():
+                answer = Answer(OK, self._done(StackKind.REVIVE, want.step).unavailable)
             case ScanVolume():
                 answer = self._scanned(want)
             case Strike():

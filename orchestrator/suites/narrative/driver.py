@@ -48,8 +48,8 @@ def narrative_jobs(
     jobs: list[NarrativeJob] = []
     for _, of_job in groupby(plans, lambda plan: CASES[plan.cell.case].job):
         members = [member_of(subject, plan, Suite.NARRATIVE) for plan in of_job]
-        together = bool(CASES[members[0].cell.case].together)
-        size = len(members) if together else STORIES_PER_JOB
+        case = CASES[members[0].cell.case]
+        size = len(members) if case.together else 1 if case.alone else STORIES_PER_JOB
         for start in range(0, len(members), size):
             jobs.append(NarrativeJob(subject, members[start : start + size], corpus))
     return tuple(jobs)

@@ -93,6 +93,7 @@ class NarrativeCase:
         stories: The stories that it plays, of a corpus, in order.
         beside: What is told with each trial's story, and not asked; None: nothing.
         graded: It has figures and no PASS; only a breach of the contract fails.
+        alone: A trial has its job for itself, since what it gives may end the memory.
         whole: Every profile that plays it plays all of its stories.
         together: Cases of one such name share a job and its namespace; empty: each trial has a
             namespace of its own.
@@ -106,6 +107,7 @@ class NarrativeCase:
     stories: Callable[[Corpus], Sequence[Story]]
     beside: Callable[[Corpus], Sequence[Sequence[Story]]] | None = None
     graded: bool = False
+    alone: bool = False
     whole: bool = False
     together: str = ""
     limits: Callable[[Declared, bool], NotRun | None] = applies_always

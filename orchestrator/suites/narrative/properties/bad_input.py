@@ -9,7 +9,7 @@ from typing import TypeAlias
 from google.protobuf.message import Message
 
 from memqual.v1 import narrative_pb2
-from orchestrator.suites.integrity.calls import Answer, Ask, Script
+from orchestrator.suites.integrity.calls import Answer, Ask, Revive, Script
 from orchestrator.suites.integrity.checks import Column
 from orchestrator.suites.integrity.steps import call
 from orchestrator.suites.narrative.corpus import Corpus
@@ -44,6 +44,8 @@ _TAKEN = NarrativeCheck(
 )
 # Of a message that is larger than any call's, gRPC itself says the second.
 _REFUSALS = ("INVALID_ARGUMENT", "RESOURCE_EXHAUSTED")
+# Nobody answers: the memory says so itself, or there is none any more.
+_GONE = "UNAVAILABLE"
 _SPEAKER = "Ottoline Vasquez-Brandt"
 _AT = "2026-05-04T09:15"
 _LATER = "2026-05-11T18:40"
@@ -169,6 +171,8 @@ def _script(scene: Scene) -> Script:
     yield from call("plain", _turn(_PLAIN, namespace=scene.namespace, time=_AT))
     before = yield from _plain("before", scene)
     answer = yield Ask("input", one.in_namespace(scene.namespace))
+    if answer.status == _GONE:
+        yield Revive("ended")
     after = yield from _plain("after", scene)
     told = f"{one.name}: {answer.status}"
     if one.refused:
@@ -197,5 +201,6 @@ BAD_INPUT = NarrativeCase(
     checks=(contract_check(_CASE), _REFUSED, _TAKEN),
     script=_script,
     stories=_stories,
+    alone=True,
     whole=True,
 )

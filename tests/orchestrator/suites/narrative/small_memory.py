@@ -42,6 +42,9 @@ FLAWS = (
     "undeclared",
     "no_traces",
     "zoned",
+    "arrival",
+    "drops",
+    "dies",
 )
 ID_BYTES, TEXT_BYTES, QUESTION_BYTES = 128, 65_536, 4_096
 STOP = frozenset(
@@ -172,6 +175,8 @@ class SmallNarrative(
         self, request: narrative_pb2.IngestRequest, context: grpc.ServicerContext
     ) -> narrative_pb2.IngestResponse:
         turn = request.turn
+        if self.flaw == "dies" and "\0" in turn.text:
+            os._exit(3)
         if self.flaw == "raises":
             context.abort(grpc.StatusCode.INTERNAL, "broken on purpose")
         if self.flaw != "takes_all":

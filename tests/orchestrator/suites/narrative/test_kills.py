@@ -72,3 +72,13 @@ def test_what_is_not_is_caught(flaw: str, case: str, check: str, tmp_path: Path)
 
     caught = {one for record in records for one in found(record, CheckOutcome.VIOLATED)}
     assert f"narrative.{case}.{check}" in caught
+
+
+def test_a_memory_that_dies_of_an_input_fails_there_and_goes_on(tmp_path: Path) -> None:
+    with process_rig(tmp_path, Reviewer.generate(), _small("dies")) as rig:
+        records = played_on(rig, "property.bad_input")
+
+    (failed,) = [record for record in records if record.verdict is not Verdict.PASS]
+    assert failed.verdict is Verdict.FAIL
+    assert found(failed, CheckOutcome.VIOLATED) == ["narrative.property.bad_input.taken"]
+    assert "a NUL within: UNAVAILABLE" in failed.cause
