@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from services.memory.narrative.model import TemporalReference, TemporalStatus
+from services.memory.narrative.model import Tag, TagType, TemporalReference, TemporalStatus
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -60,13 +60,15 @@ class Analysis:
     Attributes:
         words: its tokens, blanks left out.
         times: the times that it names.
+        tags: what its phrases are.
     """
 
     words: tuple[Word, ...]
     times: tuple[TemporalReference, ...]
+    tags: tuple[Tag, ...] = ()
 
 
-def analyse(doc: "Doc", times: Sequence[TemporalReference]) -> Analysis:
+def analyse(doc: "Doc", times: Sequence[TemporalReference], tags: Sequence[Tag] = ()) -> Analysis:
     """What is kept of a parse."""
     tokens = [token for token in doc if not token.is_space][:WORDS_MAX]
     place = {token.i: index for index, token in enumerate(tokens)}
@@ -87,7 +89,7 @@ def analyse(doc: "Doc", times: Sequence[TemporalReference]) -> Analysis:
         )
         for index, token in enumerate(tokens)
     )
-    return Analysis(words, tuple(times))
+    return Analysis(words, tuple(times), tuple(tags))
 
 
 def to_json(analysis: Analysis) -> str:
@@ -107,6 +109,7 @@ def to_json(analysis: Analysis) -> str:
             [time.text, time.start, time.end, time.resolves_to, str(time.status)]
             for time in analysis.times
         ],
+        "tags": [[tag.text, str(tag.type)] for tag in analysis.tags],
     }
     return json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
 
@@ -132,7 +135,8 @@ def from_json(text: str) -> Analysis:
         TemporalReference(found, start, end, resolves_to, TemporalStatus(status))
         for found, start, end, resolves_to, status in kept["times"]
     )
-    return Analysis(words, times)
+    tags = tuple(Tag(found, TagType(kind)) for found, kind in kept["tags"])
+    return Analysis(words, times, tags)
 
 
 def at_of(time: str) -> dt.datetime:

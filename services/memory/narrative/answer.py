@@ -1,4 +1,4 @@
-"""Puts the answer together: the segments that most likely tell it, verbatim, in the contract's length.
+"""Puts the answer together: segments that most likely tell it, verbatim, no longer than allowed.
 
 A second segment is told only where that makes a right answer likelier: it must be likelier to hold
 what is asked than to hold a value that is out of date or somebody else's.
@@ -25,14 +25,26 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Answered", "Judged", "answer", "judge"]
+__all__ = ["WORDS_MAX", "Answered", "Judged", "Tables", "answer", "is_dated", "judge", "weighed"]
 
 WORDS_MAX = 25
 # How much a rival value weighs against what is asked; learned with the weights.
 CAUTION = 1.5
 RIVAL_MAX = 0.95
 CANDIDATES = 100
+LOOSE = ",;- \u2013\u2014"
 DATED_FORMS = frozenset({"when", "clock", "often"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Learned weights by the names of features (see `weights`)."""
+
+    tell: dict[str, float]
+    rival: dict[str, float]
+
+
+LEARNED = Tables(TELL, RIVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +83,20 @@ class Answered:
     candidates: tuple[int, ...]
 
 
-def judge(query: Query, index: Index) -> Judged:
+def judge(query: Query, index: Index, tables: Tables = LEARNED) -> Judged:
     """Scores every segment of a book that has some."""
     found = features(query, index)
-    scores = _weighed(found, TELL, index.segments)
+    scores = weighed(found, tables.tell, index.segments)
     odds = np.exp(scores - scores.max())
-    rivals = 1 / (1 + np.exp(-_weighed(found, RIVAL, index.segments)))
+    risk = np.exp(-weighed(found, tables.rival, index.segments))
     known = declining.told(query, index, found) >= 0
-    return Judged(query, index, scores, odds / odds.sum(), rivals, known)
+    return Judged(
+        query, index, scores, odds / odds.sum(), (1 / (1 + risk)).astype(np.float32), known
+    )
 
 
-def _weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
+def weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
+    """S: the weighted sum of features; what has no weight counts nothing."""
     total = np.full(size, weights.get("bias", 0.0), dtype=np.float64)
     for name, values in found.items():
         weight = weights.get(name)
@@ -108,17 +123,18 @@ def answer(judged: Judged) -> Answered:
 
 def _few(judged: Judged, order: list[int]) -> list[int]:
     """Segments in the book's order that make a right short answer likeliest."""
-    sizes = judged.index.sizes
+    dated = is_dated(judged.query)
     chosen: list[int] = []
     words, gained = 0, 0.0
     for row in order:
-        if chosen and words + int(sizes[row]) > WORDS_MAX:
+        size = int(judged.index.sizes[row]) + (len(_days(judged.index, row, row)) if dated else 0)
+        if chosen and words + size > WORDS_MAX:
             continue
         gain = float(judged.tells[row])
         risk = min(RIVAL_MAX, CAUTION * float(judged.rivals[row]))
         if not chosen or (gained + gain) * (1 - risk) > gained:
             chosen.append(row)
-            words += int(sizes[row])
+            words += size
             gained += gain
         if words >= WORDS_MAX - 1:
             break
@@ -127,24 +143,42 @@ def _few(judged: Judged, order: list[int]) -> list[int]:
 
 def _tell(judged: Judged, chosen: list[int], limit: int) -> str:
     """Verbatim text of segments, neighbours unbroken; days for a question of time."""
-    book, query = judged.index.book, judged.query
-    dated = query.form in DATED_FORMS or query.query_class is QueryClass.TEMPORAL
+    book, dated = judged.index.book, is_dated(judged.query)
     parts: list[str] = []
-    days: list[str] = []
     for first, last in _runs(judged.index, chosen):
-        segments = book.segments[first : last + 1]
-        told = book.turns[segments[0].turn]
-        words = told.analysis.words
-        start, end = words[segments[0].first].start, words[segments[-1].last - 1].end
-        parts.append(_clean(told.text[start:end]))
-        if dated:
-            days += [t.resolves_to for t in told.analysis.times if t.start < end and t.end > start]
-    said = " ".join(" … ".join(part for part in parts if part).split()[:limit])
-    missing = [day for day in dict.fromkeys(days) if day not in said]
-    if not missing:
-        return said
-    room = max(limit - len(missing), 1)
-    return f"{' '.join(said.split()[:room])} ({', '.join(missing[: limit - 1])})"
+        said = _clean(
+            book.text(
+                book.segments[first].turn, book.segments[first].first, book.segments[last].last
+            )
+        )
+        days = _days(judged.index, first, last) if dated else ()
+        missing = [day for day in days if day not in said]
+        parts.append(f"{said} ({', '.join(missing)})" if missing else said)
+    # The ellipsis stands at a word, so that it is none itself.
+    return _cut("\u2026 ".join(part for part in parts if part), limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    """At most so many words; a day in brackets at the end is kept."""
+    words = text.split()
+    if len(words) <= limit:
+        return text
+    day = words[-1:] if words[-1].endswith(")") and words[-1].startswith("(") else []
+    return " ".join([*words[: limit - len(day)], *day])
+
+
+def _days(index: Index, first: int, last: int) -> tuple[str, ...]:
+    """What the times resolve to that segments of one turn name, each once."""
+    opening, closing = index.book.segments[first], index.book.segments[last]
+    analysis = index.book.turns[opening.turn].analysis
+    start, end = analysis.words[opening.first].start, analysis.words[closing.last - 1].end
+    found = [time.resolves_to for time in analysis.times if time.start < end and time.end > start]
+    return tuple(dict.fromkeys(found))
+
+
+def is_dated(query: Query) -> bool:
+    """True where the answer names days as YYYY-MM-DD, too."""
+    return query.form in DATED_FORMS or query.query_class is QueryClass.TEMPORAL
 
 
 def _runs(index: Index, chosen: list[int]) -> list[tuple[int, int]]:
@@ -160,4 +194,4 @@ def _runs(index: Index, chosen: list[int]) -> list[tuple[int, int]]:
 
 def _clean(text: str) -> str:
     """A stretch without the loose ends of its cut."""
-    return re.sub(r"\s+", " ", text).strip().strip(",;—–- ").strip()
+    return re.sub(r"\s+", " ", text).strip().strip(LOOSE).strip()

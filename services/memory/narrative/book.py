@@ -1,8 +1,8 @@
-"""A speaker's turns in the order of their times, cut into segments that can be told back verbatim."""
+"""A speaker's turns in the order of their times, cut into segments to be told back verbatim."""
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from services.memory.narrative.analysis import Analysis, Word
 from services.memory.narrative.model import TurnClass
@@ -11,10 +11,15 @@ from services.memory.narrative.phrases import Phrase, find_phrases
 __all__ = ["Book", "Segment", "Told", "bind"]
 
 ANSWER_WORDS = 25
-BREAKS = frozenset({",", ";", ":", "—", "–", "-", "--", "(", ")", "…", "...", ".", "!", "?", "/"})
+BREAKS = frozenset(
+    {",", ";", ":", "\u2014", "\u2013", "-", "--", "(", ")", "…", "...", ".", "!", "?", "/"}
+)
 LINKS = frozenset(
-    "and but or so because which who where while though although when if then until since unless"
-    " whereas except plus as that".split()
+    (
+        *("and", "but", "or", "so", "because", "which", "who", "where", "while", "though"),
+        *("although", "when", "if", "then", "until", "since", "unless", "whereas", "except"),
+        *("plus", "as", "that"),
+    )
 )
 
 
@@ -64,7 +69,6 @@ class Book:
 
     turns: tuple[Told, ...]
     segments: tuple[Segment, ...]
-    cache: dict[str, object] = field(default_factory=dict, compare=False)
 
     def words(self, segment: Segment) -> tuple[Word, ...]:
         """The segment's tokens."""
@@ -77,16 +81,25 @@ class Book:
         return told.text[words[first].start : words[last - 1].end]
 
 
-def bind(turns: Sequence[Told]) -> Book:
-    """Orders turns by their own times and cuts them."""
-    ordered = tuple(sorted(turns, key=lambda told: (told.time, told.turn_id)))
-    segments: list[Segment] = []
-    for index, told in enumerate(ordered):
-        segments.extend(_cut(index, told))
-    return Book(ordered, tuple(segments))
+def bind(turns: Sequence[Told], segments_max: int | None = None) -> Book:
+    """Orders turns by their own times and cuts them; the latest, where there are too many."""
+    ordered = sorted(turns, key=lambda told: (told.time, told.turn_id))
+    kept: list[tuple[Told, list[Segment]]] = []
+    size = 0
+    for told in reversed(ordered):
+        cut = _cut(told)
+        if segments_max is not None and kept and size + len(cut) > segments_max:
+            break
+        kept.append((told, cut[:segments_max]))
+        size += len(cut)
+    kept.reverse()
+    segments = [
+        replace(segment, turn=number) for number, (_, cut) in enumerate(kept) for segment in cut
+    ]
+    return Book(tuple(told for told, _ in kept), tuple(segments))
 
 
-def _cut(turn: int, told: Told) -> list[Segment]:
+def _cut(told: Told) -> list[Segment]:
     words = told.analysis.words
     phrases = find_phrases(told.analysis)
     starts = [phrase.start for phrase in phrases]
@@ -96,7 +109,7 @@ def _cut(turn: int, told: Told) -> list[Segment]:
         text = told.text[words[first].start : words[last - 1].end]
         segments.append(
             Segment(
-                turn,
+                0,
                 first,
                 last,
                 words[first].sentence,

@@ -21,10 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["Index", "build"]
 
 HYPOTHETICAL = frozenset(
-    "if would could might maybe perhaps wish unless almost nearly suppose imagine".split()
+    [
+        "if",
+        "would",
+        "could",
+        "might",
+        "maybe",
+        "perhaps",
+        "wish",
+        "unless",
+        "almost",
+        "nearly",
+        "suppose",
+        "imagine",
+    ]
 )
-REPORTED = frozenset("say tell claim reckon think swear hear rumour rumor joke".split())
-OWN = frozenset("i me my mine we us our".split())
+REPORTED = frozenset(
+    ["say", "tell", "claim", "reckon", "think", "swear", "hear", "rumour", "rumor", "joke"]
+)
+OWN = frozenset(["i", "me", "my", "mine", "we", "us", "our"])
 
 
 @dataclass(frozen=True)
@@ -80,6 +95,12 @@ class Index:
     sizes: "NDArray[np.int64]"
 
     @property
+    def size_bytes(self) -> int:
+        """About what it holds in memory, bytes."""
+        floats = self.vectors.nbytes + 4 * self.segment_vectors.nbytes
+        return self.has.nbytes + self.means.nbytes + floats + 2_000 * self.segments
+
+    @property
     def segments(self) -> int:
         """Number of segments."""
         return len(self.turn_of)
@@ -132,7 +153,7 @@ def build(book: Book) -> Index:
 
 
 def _subjects(book: Book, references: tuple[dict[int, Person], ...]) -> tuple[frozenset[str], ...]:
-    """For each segment words for its subject; {"i"} is the speaker, and a fragment keeps the last."""
+    """For each segment words for its subject; {"i"} is the speaker; a fragment keeps the last."""
     found: list[frozenset[str]] = []
     for number, segment in enumerate(book.segments):
         people = references[segment.turn]

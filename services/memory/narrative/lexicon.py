@@ -37,10 +37,14 @@ a an the this that these those some any each every all both either neither such 
 i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers
 herself it its itself they them their theirs themselves who whom whose which what when where why how
 be am is are was were been being do does did doing done have has had having can could may might must
-shall should will would ought 's 'm 're 've 'll 'd n't not no nor and or but so if then than because as
-while though although until unless of at by for with about against between into through during before
-after above below to from up down in out on off over under again further once here there now also just
-only very too quite rather really still yet already even ever never much many more most less least few
+shall should will would ought 's 'm 're 've 'll 'd n't not no nor and or but so if then than
+because as
+while though although until unless of at by for with about against between into through during
+before
+after above below to from up down in out on off over under again further once here there now also
+just
+only very too quite rather really still yet already even ever never much many more most less least
+few
 lot lots bit kind sort thing things something anything nothing everything someone anyone one ones
 whatever whichever oh ok okay well yes yeah right like get got gets getting go goes going went gone
 let say says said tell told know knew think thought mean want call called name named actual actually
@@ -56,13 +60,14 @@ WEEKDAYS = _words(
     " fridays saturdays sundays"
 )
 PERIODS = _words(
-    "second minute hour day night week weekend fortnight month quarter year decade season term semester"
-    " min mins hr hrs yr yrs"
+    "second minute hour day night week weekend fortnight month quarter year decade season term"
+    " semester min mins hr hrs yr yrs"
 )
 CURRENCIES = _words(
-    "dollar buck euro pound quid pence penny cent grand rupee lakh crore naira yen yuan won peso real"
-    " rand krone krona kroner kronor franc shilling zloty lira dirham riyal baht ringgit rupiah dong"
-    " cedi forint leu lev ruble rouble hryvnia taka birr kwacha k bob fiver tenner usd eur gbp inr"
+    "dollar buck euro pound quid pence penny cent grand rupee lakh crore naira yen yuan won peso"
+    " real rand krone krona kroner kronor franc shilling zloty lira dirham riyal baht ringgit"
+    " rupiah dong cedi forint leu lev ruble rouble hryvnia taka birr kwacha k bob fiver tenner"
+    " usd eur gbp inr"
     " lari dinar pula sol guarani colon"
 )
 NEGATIVES = _words(
@@ -83,32 +88,42 @@ PLACE_NOUNS = _words("""
 town city village country county region district neighbourhood neighborhood suburb street road lane
 avenue square house home flat apartment room office school college university hospital clinic church
 mosque temple station airport harbour harbor port park garden farm field beach island lake river
-mountain hill valley forest shop store market mall cafe café restaurant bar pub hotel hostel gym pool
-library museum theatre theater cinema hall centre center factory warehouse depot yard workshop studio
+mountain hill valley forest shop store market mall cafe café restaurant bar pub hotel hostel gym
+pool
+library museum theatre theater cinema hall centre center factory warehouse depot yard workshop
+studio
 kitchen garage attic basement cellar shed barn floor place building campus terminal dock quay bridge
 shelf drawer cupboard box bag pocket car van bakery garden allotment cottage cabin ward court
 """)
 
 KIN = _words("""
-mother mum mom mam mama mamma mummy mommy father dad daddy papa pa parent sister brother sibling twin
+mother mum mom mam mama mamma mummy mommy father dad daddy papa pa parent sister brother sibling
+twin
 daughter son child kid baby boy girl wife husband spouse partner fiancé fiancée fiance fiancee
-boyfriend girlfriend ex grandmother grandma gran granny nan nana grandfather grandpa grandad granddad
+boyfriend girlfriend ex grandmother grandma gran granny nan nana grandfather grandpa grandad
+granddad
 grandparent grandson granddaughter grandchild aunt auntie aunty uncle cousin nephew niece
-mother-in-law father-in-law sister-in-law brother-in-law daughter-in-law son-in-law in-law stepmother
+mother-in-law father-in-law sister-in-law brother-in-law daughter-in-law son-in-law in-law
+stepmother
 stepfather stepmum stepdad stepson stepdaughter stepsister stepbrother half-brother half-sister
 godmother godfather godson goddaughter family widow widower missus hubby
 """)
 PERSON_NOUNS = KIN | _words("""
-friend mate buddy pal neighbour neighbor flatmate roommate housemate colleague coworker workmate boss
-manager supervisor lead leader foreman chief owner landlord landlady tenant lodger teacher tutor coach
+friend mate buddy pal neighbour neighbor flatmate roommate housemate colleague coworker workmate
+boss
+manager supervisor lead leader foreman chief owner landlord landlady tenant lodger teacher tutor
+coach
 trainer instructor professor lecturer student pupil apprentice intern mentor doctor nurse surgeon
 physio physiotherapist dentist midwife therapist counsellor counselor psychologist psychiatrist
 consultant specialist gp vet chemist pharmacist lawyer solicitor attorney judge accountant agent
 broker banker plumber electrician carpenter builder joiner mechanic engineer driver pilot captain
-chef cook baker butcher waiter waitress barista farmer gardener cleaner porter guard officer policeman
-policewoman detective soldier clerk secretary receptionist assistant director president chairman chair
+chef cook baker butcher waiter waitress barista farmer gardener cleaner porter guard officer
+policeman
+policewoman detective soldier clerk secretary receptionist assistant director president chairman
+chair
 treasurer editor writer author journalist poet painter artist musician singer drummer pianist
-conductor actor actress dancer photographer designer architect programmer developer analyst scientist
+conductor actor actress dancer photographer designer architect programmer developer analyst
+scientist
 researcher priest vicar pastor imam rabbi nun monk man woman guy fella bloke lad lass lady gentleman
 person stranger guest customer client patient opponent rival partner member player teammate captain
 mayor minister principal headteacher headmaster recruiter interviewer candidate buyer seller dealer
@@ -134,7 +149,8 @@ goddaughter widow missus landlady waitress actress policewoman woman lady lass m
 midwife queen headmistress
 """)
 MALE = _words("""
-father dad daddy papa pa brother son boy husband fiancé boyfriend grandfather grandpa grandad granddad
+father dad daddy papa pa brother son boy husband fiancé boyfriend grandfather grandpa grandad
+granddad
 grandson uncle nephew father-in-law brother-in-law son-in-law stepfather stepdad stepson stepbrother
 half-brother godfather godson widower hubby landlord waiter actor policeman man guy fella bloke lad
 gentleman mr sir king priest monk headmaster foreman
@@ -168,14 +184,17 @@ KIN_OF_KIN = {
 }
 
 FEELINGS = _words("""
-nervous anxious worried worry afraid scared frightened fear terrified dread panic sad unhappy upset down
+nervous anxious worried worry afraid scared frightened fear terrified dread panic sad unhappy
+upset down
 blue cry cried crying tears weep wept miserable heartbroken gutted disappointed grief grieving mourn
-mourning angry anger furious mad livid rage raging cross annoyed irritated fuming bitter resentful frustrated frustrating
+mourning angry anger furious mad livid rage raging cross annoyed irritated fuming bitter resentful
+frustrated frustrating
 frustration fed overwhelmed overwhelming swamped stressed stress exhausted drained lonely alone
 isolated homesick guilty guilt ashamed shame embarrassed embarrassing mortified humiliated sheepish
 happy glad joy joyful delighted pleased cheerful thrilled excited exciting buzzing ecstatic elated
 proud pride grateful thankful gratitude relieved relief hopeful hope optimistic calm peaceful peace
-serene content jealous envious hurt confused shocked surprised numb bored tired love loved hate hated
+serene content jealous envious hurt confused shocked surprised numb bored tired love loved hate
+hated
 feel felt feeling laugh laughed smile smiled smug silly stupid foolish brave nostalgic sorry regret
 """)
 
@@ -213,7 +232,7 @@ boss manager supervisor lead chief foreman
 colleague coworker workmate
 friend mate buddy pal
 neighbour neighbor
-pet dog cat puppy kitten parrot budgerigar hamster rabbit tortoise greyhound
+pet dog cat puppy kitten parrot budgie hamster rabbit tortoise
 car van vehicle drive motor truck lorry
 bike bicycle cycle
 commute travel ride ferry bus train tram walk cycle drive
@@ -226,7 +245,7 @@ promote promotion
 die death pass funeral lose late
 born birth birthday
 cancel call-off drop scrap
-postpone delay move push put-back reschedule slide
+postpone delay move push put-back reschedule
 refuse decline turn-down reject no
 accept agree yes take
 give gift present hand

@@ -1,7 +1,7 @@
 """How well each segment of a book answers a question: structure first, words second, vectors third.
 
-Every feature is free of words: it says how much of the question stands where, of which kind a phrase
-is, whom it is about and when it was told. Learned weights (`weights`) put them together.
+Every feature is free of words: it says how much of the question stands where, of which kind a
+phrase is, whom it is about and when it was told. Learned weights (`weights`) put them together.
 """
 
 import re

@@ -5,7 +5,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from services.common.database import Database
 from services.memory.narrative import answer as answering
@@ -27,7 +27,11 @@ from services.memory.narrative.updates import updates
 
 __all__ = ["Answer", "Memory", "Taken"]
 
-BOOKS_KEPT = 320
+# What one answer draws on: a speaker's latest segments, about 15,000 words.
+SEGMENTS_MAX = 2_000
+# So many earlier turns are looked at to see whether a turn changes what was told.
+EARLIER_TURNS = 60
+SHELVES_BYTES_MAX = 256 * 1024 * 1024
 SPEAKERS_TRIED = 3
 
 
@@ -85,7 +89,9 @@ class Memory:
         time = dt.datetime.fromisoformat(turn.time).replace(tzinfo=None)
         doc = language.parse(turn.text)
         times = dates.find_times(doc, time)
-        analysis = analyse(doc, times)
+        tags = tagging.tag(doc, times)
+        analysis = analyse(doc, times, tags)
+        # What is kept of a turn depends on that turn alone: facts are the same in every order.
         told = Told(
             turn_id=_turn_id(turn),
             time=time.isoformat(timespec="seconds"),
@@ -93,22 +99,15 @@ class Memory:
             turn_class=classify.turn_class(doc, updates=False),
             analysis=analysis,
         )
-        with self._database.read() as conn:
-            earlier = store.load(conn, turn.namespace, turn.speaker)
-        before = tuple(one for one in earlier if one.time <= told.time and one != told)
-        changed = updates(bind((*before, told)), told.turn_id)
-        told = replace(told, turn_class=classify.turn_class(doc, updates=changed))
         lemmas = sorted({word.lemma for word in analysis.words if is_content(word)})
         with self._database.transaction() as conn:
+            before = store.load_before(conn, turn.namespace, turn.speaker, told, EARLIER_TURNS)
             store.keep(conn, turn.namespace, turn.speaker, told, lemmas)
-        shelf = self._shelf(turn.namespace, turn.speaker)
-        facts = tuple(
-            f
-            for f in shelf.facts
-            if shelf.index.book.turns[shelf.index.book.segments[f.first].turn].turn_id
-            == told.turn_id
+        turn_class = classify.turn_class(
+            doc, updates=updates(bind((*before, told)), told.turn_id), first=not before
         )
-        return Taken(told.turn_class, facts, tagging.tag(doc, times), times, emotion.feel(doc))
+        facts = facts_of(build(bind((told,))))
+        return Taken(turn_class, facts, tags, times, emotion.feel(doc))
 
     def ask(self, namespace: str, asked: str, speaker: str) -> Answer:
         """Answers a question; changes nothing.
@@ -126,7 +125,7 @@ class Memory:
         judged = [
             (shelf, answering.judge(query, shelf.index))
             for shelf in (self._shelf(namespace, name) for name in names)
-            if shelf.index.segments
+            if shelf.index.lemmas
         ]
         if not judged:
             return Answer("", True, query.query_class, (), ())
@@ -178,15 +177,18 @@ class Memory:
                     self._shelves.move_to_end(key)
                     return kept
             turns = store.load(conn, namespace, speaker)
-        index = build(bind(turns))
+        index = build(bind(turns, SEGMENTS_MAX))
         facts = facts_of(index)
         shelf = _Shelf(state, index, facts, fact_of_segment(facts, index.segments))
         with self._lock:
             self._shelves[key] = shelf
             self._shelves.move_to_end(key)
-            while len(self._shelves) > BOOKS_KEPT:
+            while self._bytes() > SHELVES_BYTES_MAX and len(self._shelves) > 1:
                 self._shelves.popitem(last=False)
         return shelf
+
+    def _bytes(self) -> int:
+        return sum(shelf.index.size_bytes for shelf in self._shelves.values())
 
 
 def _turn_id(turn: Turn) -> str:

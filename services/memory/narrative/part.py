@@ -160,6 +160,11 @@ class Evaluated:
         memory = self._part.memory()
         return [fact_document(speaker, fact) for speaker, fact in memory.facts(namespace)]
 
+    def reset(self, namespace: str) -> None:
+        """Removes a namespace."""
+        with self._database.transaction() as conn:
+            self._part.reset(conn, namespace)
+
     def close(self) -> None:
         """Closes the store."""
         self._database.close()

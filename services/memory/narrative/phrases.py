@@ -4,8 +4,9 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.memory.narrative import lexicon
+from services.memory.narrative import feelings, lexicon
 from services.memory.narrative.analysis import Analysis, Word
+from services.memory.narrative.model import TagType
 
 __all__ = ["Kind", "Phrase", "find_phrases", "is_content", "is_name"]
 
@@ -31,9 +32,15 @@ class Kind(enum.IntEnum):
     QUOTE = 15
     LOCATED = 16
     MEASURE = 17
+    FEELING_HINT = 18
 
 
-KINDS = len(Kind)
+TAGGED = {
+    TagType.PERSON: Kind.PERSON,
+    TagType.PLACE: Kind.PLACE,
+    TagType.ORGANIZATION: Kind.ORGANIZATION,
+}
+OUTRIGHT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,13 @@ def is_content(word: Word) -> bool:
 def find_phrases(analysis: Analysis) -> tuple[Phrase, ...]:
     """The typed phrases of a turn; one stretch of words may have several kinds."""
     words = analysis.words
-    found = [*_names(words), *_singles(words), *_numbers(words), *_times(analysis), *_quotes(words)]
+    found = [
+        *_names(words, _kinds_of_names(analysis)),
+        *_singles(words),
+        *_numbers(words),
+        *_times(analysis),
+        *_quotes(words),
+    ]
     return tuple(sorted(found, key=lambda phrase: (phrase.start, phrase.end, phrase.kind)))
 
 
@@ -83,7 +96,18 @@ def _phrase(words: Sequence[Word], kind: Kind, start: int, end: int) -> Phrase:
     return Phrase(kind, start, end, frozenset(w.lemma for w in words[start:end] if is_content(w)))
 
 
-def _names(words: Sequence[Word]) -> Iterator[Phrase]:
+def _kinds_of_names(analysis: Analysis) -> dict[str, Kind]:
+    """Name → what the turn's tags say that it is."""
+    return {
+        part.lower(): TAGGED[tag.type]
+        for tag in analysis.tags
+        if tag.type in TAGGED
+        for part in tag.text.split()
+        if part[0].isupper()
+    }
+
+
+def _names(words: Sequence[Word], kinds: dict[str, Kind]) -> Iterator[Phrase]:
     index = 0
     while index < len(words):
         if not is_name(words[index]):
@@ -99,11 +123,11 @@ def _names(words: Sequence[Word]) -> Iterator[Phrase]:
             )
         ):
             end += 1
-        yield from _named(words, index, end)
+        yield from _named(words, index, end, kinds)
         index = end
 
 
-def _named(words: Sequence[Word], start: int, end: int) -> Iterator[Phrase]:
+def _named(words: Sequence[Word], start: int, end: int, kinds: dict[str, Kind]) -> Iterator[Phrase]:
     """A run of proper nouns, under every kind that it may be."""
     yield _phrase(words, Kind.NAME, start, end)
     entities = {word.ent for word in words[start:end]}
@@ -112,6 +136,11 @@ def _named(words: Sequence[Word], start: int, end: int) -> Iterator[Phrase]:
     located = before in lexicon.PLACE_PREPOSITIONS
     if located:
         yield _phrase(words, Kind.LOCATED, start, end)
+    tagged = {kinds[word.text.lower()] for word in words[start:end] if word.text.lower() in kinds}
+    if tagged:
+        for kind in sorted(tagged):
+            yield _phrase(words, kind, start, end)
+        return
     if entities & {"GPE", "LOC", "FAC"} or lowered & lexicon.PLACE_NOUNS or located:
         yield _phrase(words, Kind.PLACE, start, end)
     if entities & {"ORG"} or "&" in lowered:
@@ -131,8 +160,9 @@ def _singles(words: Sequence[Word]) -> Iterator[Phrase]:
             noun and len(word.lemma) > 4 and word.lemma.endswith(lexicon.ROLE_SUFFIXES)
         ):
             kinds.append(Kind.ROLE)
-        if word.lemma in lexicon.FEELINGS or word.text.lower() in lexicon.FEELINGS:
-            kinds.append(Kind.FEELING)
+        strength = _feeling(word)
+        if strength:
+            kinds.append(Kind.FEELING if strength >= OUTRIGHT else Kind.FEELING_HINT)
         if word.lemma in lexicon.NEGATIVES or word.text.lower() in lexicon.NEGATIVES:
             kinds.append(Kind.NEGATION)
         if word.lemma in lexicon.REASONS:
@@ -143,6 +173,13 @@ def _singles(words: Sequence[Word]) -> Iterator[Phrase]:
             kinds.append(Kind.THING)
         for kind in kinds:
             yield _phrase(words, kind, index, index + 1)
+
+
+def _feeling(word: Word) -> float:
+    """How plainly a word tells a feeling; 0 for most words."""
+    told = feelings.WORDS.get(word.text.lower()) or feelings.WORDS.get(word.lemma) or ()
+    hinted = 1.0 if word.lemma in lexicon.FEELINGS else 0.0
+    return max([weight for _, weight in told] + [hinted])
 
 
 def _numbers(words: Sequence[Word]) -> Iterator[Phrase]:

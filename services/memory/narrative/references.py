@@ -1,7 +1,7 @@
 """Who "she" is, and that "Tom" is "my supervisor": people of one speaker's turns.
 
-A light resolver: people are met by name or by what they are to the speaker, keep the nouns and names
-that were said of them, and are what a later pronoun of their gender points to.
+A light resolver: people are met by name or by what they are to the speaker, keep the nouns and
+names that were said of them, and are what a later pronoun of their gender points to.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,12 @@ PRONOUNS = {
     "he": "m", "him": "m", "his": "m", "himself": "m",
     "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
-TITLES = frozenset({"mr", "mr.", "mrs", "mrs.", "ms", "ms.", "dr", "dr.", "miss", "sister", "uncle",
-                    "aunt", "auntie", "grandma", "grandpa", "father", "professor", "sir"})  # fmt: skip
+TITLES = frozenset(
+    (
+        *("mr", "mr.", "mrs", "mrs.", "ms", "ms.", "dr", "dr.", "miss", "sister", "uncle"),
+        *("aunt", "auntie", "grandma", "grandpa", "father", "professor", "sir"),
+    )
+)
 
 
 @dataclass
@@ -136,7 +140,7 @@ def _noun_after(words: Sequence[Word], end: int) -> list[str]:
             break
         following = words[index + 1].text if index + 1 < len(words) else ""
         if word.tag in {"NN"} and word.lemma in lexicon.PERSON_NOUNS:
-            if following in {"'s", "’s"}:
+            if following in {"'s", "\u2019s"}:
                 continue
             nouns.append(word.lemma)
             break
@@ -166,7 +170,7 @@ def _described(
 
 def _owner(words: Sequence[Word], index: int) -> str:
     """The kin noun whose possessive stands before: "brother" in "my brother's wife"."""
-    if index >= 2 and words[index - 1].text in {"'s", "’s"}:
+    if index >= 2 and words[index - 1].text in {"'s", "\u2019s"}:
         return words[index - 2].lemma
     return ""
 

@@ -5,7 +5,7 @@ supersession are functions of the turns (`book`), so nothing here depends on the
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from services.memory.narrative.analysis import from_json, to_json
@@ -19,6 +19,7 @@ __all__ = [
     "delete_namespace",
     "keep",
     "load",
+    "load_before",
     "namespace_turns",
     "rank_speakers",
     "speakers",
@@ -26,7 +27,7 @@ __all__ = [
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS nar_turns (
-    row INTEGER PRIMARY KEY,
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace TEXT NOT NULL,
     speaker TEXT NOT NULL,
     time TEXT NOT NULL,
@@ -36,6 +37,7 @@ CREATE TABLE IF NOT EXISTS nar_turns (
     analysis TEXT NOT NULL,
     UNIQUE (namespace, speaker, turn_id)
 );
+CREATE INDEX IF NOT EXISTS nar_turns_in_order ON nar_turns (namespace, speaker, time, turn_id);
 CREATE TABLE IF NOT EXISTS nar_words (
     namespace TEXT NOT NULL,
     lemma TEXT NOT NULL,
@@ -45,8 +47,8 @@ CREATE TABLE IF NOT EXISTS nar_words (
 ) WITHOUT ROWID;
 """
 INSERT_TURN = (
-    "INSERT OR IGNORE INTO nar_turns (namespace, speaker, time, turn_id, text, turn_class, analysis)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR IGNORE INTO nar_turns"
+    " (namespace, speaker, time, turn_id, text, turn_class, analysis) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 ADD_WORD = (
     "INSERT INTO nar_words VALUES (?, ?, ?, 1)"
@@ -56,6 +58,11 @@ LOAD = (
     "SELECT turn_id, time, text, turn_class, analysis FROM nar_turns"
     " WHERE namespace = ? AND speaker = ? ORDER BY time, turn_id"
 )
+LOAD_BEFORE = (
+    "SELECT turn_id, time, text, turn_class, analysis FROM nar_turns"
+    " WHERE namespace = ? AND speaker = ? AND time <= ? AND turn_id <> ?"
+    " ORDER BY time DESC, turn_id DESC LIMIT ?"
+)
 COUNT = "SELECT COUNT(*), MAX(row) FROM nar_turns WHERE namespace = ? AND speaker = ?"
 COUNT_ALL = "SELECT COUNT(*), MAX(row) FROM nar_turns WHERE namespace = ?"
 SPEAKERS = "SELECT DISTINCT speaker FROM nar_turns WHERE namespace = ? ORDER BY speaker"
@@ -64,7 +71,7 @@ USES = "SELECT speaker, uses FROM nar_words WHERE namespace = ? AND lemma = ? LI
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """State of a shelf: equal values mean equal turns.
+    """State of a shelf: equal values mean equal turns, since no row's number comes twice.
 
     Attributes:
         turns: how many.
@@ -107,9 +114,20 @@ def keep(
 
 def load(conn: sqlite3.Connection, namespace: str, speaker: str) -> tuple[Told, ...]:
     """A speaker's turns in the order of their times."""
+    return _read(conn.execute(LOAD, (namespace, speaker)))
+
+
+def load_before(
+    conn: sqlite3.Connection, namespace: str, speaker: str, told: Told, most: int
+) -> tuple[Told, ...]:
+    """The latest turns, other than this one, that are no later than it; the latest is first."""
+    return _read(conn.execute(LOAD_BEFORE, (namespace, speaker, told.time, told.turn_id, most)))
+
+
+def _read(rows: Iterable[tuple[str, str, str, str, str]]) -> tuple[Told, ...]:
     return tuple(
         Told(turn_id, time, text, TurnClass(turn_class), from_json(analysis))
-        for turn_id, time, text, turn_class, analysis in conn.execute(LOAD, (namespace, speaker))
+        for turn_id, time, text, turn_class, analysis in rows
     )
 
 

@@ -7,10 +7,11 @@ from services.memory.narrative.book import Book
 __all__ = ["updates"]
 
 CUES = re.compile(
-    r"\b(instead|any ?more|no longer|not .{0,30} after all|turns? out|turned out|changed my mind|change of plan"
-    r"|cancel(?:l?ed)?|postponed|rescheduled|moved (?:to|back|up|forward|out)|put back|pushed back|put off"
-    r"|called off|dropped|quit|correction|scratch that|update|now it'?s|it'?s now|up to|down to|switched"
-    r"|swapped|after all|new (?:date|time|place|job|plan)|back on|called it off|fell through|take (?:that|it) back)\b",
+    r"\b(instead|any ?more|no longer|not .{0,30} after all|turn(?:s|ed)? out|changed my mind"
+    r"|change of plan|cancel(?:l?ed)?|postponed|rescheduled|moved (?:to|back|up|forward|out)"
+    r"|(?:put|pushed) back|put off|called (?:it )?off|dropped|quit|correction|scratch that|update"
+    r"|now it'?s|it'?s now|up to|down to|switched|swapped|after all|fell through|back on"
+    r"|new (?:date|time|place|job|plan)|take (?:that|it) back)\b",
     re.IGNORECASE,
 )
 
