@@ -4,7 +4,7 @@ Turns are cut into sentences, each embedded with static word vectors of length 1
 asks in one's own name, and after its speaker's name, for who asks over all speakers. The answer is
 what lies nearest to the question as it was asked, best first, until an answer is full. Equal
 cosines go to what was said later. Nothing is declined but where nothing was told: of the variants
-that docs/results.md compares, this one has the best strict score.
+that docs/narrative.md compares this one scores best.
 """
 
 import threading

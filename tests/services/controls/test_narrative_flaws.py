@@ -1,6 +1,8 @@
 """Flaws of the narrative path in this process: each does its wrong, and is right beside it."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +35,17 @@ def nothing(on: Talk) -> None:
 def asked(on: Talk) -> None:
     """It is asked while it lives, and knows."""
     assert "Tromsdal" in on.ask(ASKED).text
+
+
+def test_the_table_of_flaws_loads_no_parser_and_no_vectors() -> None:
+    code = (
+        "import sys, services.controls.registry;"
+        "sys.exit(bool({'numpy', 'spacy', 'wordllama'} & set(sys.modules)))"
+    )
+    path = os.pathsep.join(sys.path)
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False, timeout=60)
+    assert ended.returncode == 0
 
 
 def test_the_reference_knows_after_a_restart(tmp_path: Path) -> None:
