@@ -32,7 +32,7 @@ from orchestrator.suites.integrity.variation import trial_seed
 __all__ = ["Bounds", "Exploration", "ExplorationResult", "Ground"]
 
 _TRIES_MAX = 120
-_TRY_SECONDS = 90.0
+_TRY_SECONDS = 240.0
 _CONFIRMATIONS = 2
 _FAILURES_MAX = 3
 _SUBJECT = "vendor"
