@@ -110,7 +110,7 @@ def choose(scores: "Floats", passages: Passages, words: int, size_cost: float) -
     Args:
         scores: P, log-odds that a passage belongs to the answer, but for a constant.
         passages: the book's passages.
-        words: how many the answer may have; each passage takes one more for the mark between two.
+        words: how many the answer may have.
         size_cost: what 25 words cost of a passage's score.
     """
     sizes = passages.sizes
@@ -118,9 +118,9 @@ def choose(scores: "Floats", passages: Passages, words: int, size_cost: float) -
     left = words
     rows: list[int] = []
     for place in order.tolist():
-        if int(sizes[place]) + 1 <= left or not rows:
+        if int(sizes[place]) <= left or not rows:
             rows += range(*passages.spans[place])
-            left -= int(sizes[place]) + 1
+            left -= int(sizes[place])
     return sorted(rows)
 
 
