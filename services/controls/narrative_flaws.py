@@ -36,7 +36,7 @@ from services.controls.narrative_parts import (
     TWIN,
     of_servicer,
 )
-from services.controls.narrative_traces import InventsFacts, PredictsInVain
+from services.controls.narrative_traces import CitesOthers, InventsFacts, PredictsInVain
 
 __all__ = ["FLAWS"]
 
@@ -70,6 +70,12 @@ FLAWS: Mapping[str, Flaw] = {
         "answers a speaker out of what anybody said",
         OTHERS,
         (FACTS,),
+    ),
+    "narrative_cites_others": of_servicer(
+        "narrative_cites_others",
+        CitesOthers,
+        "rests a speaker's answer on what another one told",
+        FACTS,
     ),
     "narrative_random": of_servicer(
         "narrative_random",

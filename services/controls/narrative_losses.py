@@ -8,9 +8,12 @@ import hashlib
 import os
 import sqlite3
 import threading
+import uuid
+from collections.abc import Iterable
 from contextlib import suppress
 
 from memqual.v1 import narrative_pb2
+from services.common.canonical import JsonValue
 from services.common.database import Database
 from services.controls.narrative_parts import (
     AFTER_KILL,
@@ -24,7 +27,7 @@ from services.controls.narrative_parts import (
 from services.memory.narrative.part import Narrative
 from services.memory.narrative.servicer import NarrativeServicer
 
-__all__ = ["FLAWS", "BoundToConfiguration", "ForgetsAtStart", "WritesLater"]
+__all__ = ["FLAWS", "BoundToConfiguration", "DigestsItsLife", "ForgetsAtStart", "WritesLater"]
 
 # Longer than any turn takes, shorter than a trial.
 _LATE_SECONDS = 1.0
@@ -115,6 +118,19 @@ class BoundToConfiguration(Narrative):
             conn.execute("INSERT INTO control_configuration VALUES (?)", (digest,))
 
 
+class DigestsItsLife(Narrative):
+    """Digests what is no content: when it was started."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._life = uuid.uuid4().hex
+
+    def digest_parts(self, namespace: str) -> Iterable[JsonValue]:
+        """The reference's, and this life's name where there is any."""
+        parts = list(super().digest_parts(namespace))
+        yield from [*parts, self._life] if parts else []
+
+
 FLAWS = {
     "narrative_in_memory": of_part(
         "narrative_in_memory",
@@ -123,6 +139,12 @@ FLAWS = {
         AFTER_KILL,
         # It loses everything, whoever ends it and in the midst of whatever.
         (STATE, INGEST, INDEPENDENT),
+    ),
+    "narrative_digests_its_life": of_part(
+        "narrative_digests_its_life",
+        DigestsItsLife,
+        "digests the name of its life with what it was told",
+        STATE,
     ),
     "narrative_writes_later": of_part(
         "narrative_writes_later",

@@ -1,9 +1,9 @@
-"""Narrative memories whose traces lie; what they answer is the reference's."""
+"""Narrative memories that lie about how they came to an answer; the answer is the reference's."""
 
 from memqual.v1 import narrative_pb2
 from services.memory.narrative.servicer import NarrativeServicer
 
-__all__ = ["InventsFacts", "PredictsInVain"]
+__all__ = ["CitesOthers", "InventsFacts", "PredictsInVain"]
 
 # Asks for nothing that anybody tells of oneself.
 _IN_VAIN = "How many moons does the seventh planet have?"
@@ -36,4 +36,18 @@ class InventsFacts(NarrativeServicer):
         trace = response.answer.trace
         for ids in (trace.candidate_fact_ids, trace.converged_fact_ids, response.answer.fact_ids):
             ids[:] = [f"{fact_id}.invented"[:64] for fact_id in ids]
+        return response
+
+
+class CitesOthers(NarrativeServicer):
+    """Rests a speaker's answer on what another one told, too."""
+
+    def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
+        """The first fact of somebody else's is among those that the answer joins."""
+        response = super().reply(request)
+        if response.answer.text and request.speaker:
+            for speaker, fact in self._memory().facts(request.namespace):
+                if speaker != request.speaker:
+                    response.answer.fact_ids.append(fact.fact_id)
+                    break
         return response

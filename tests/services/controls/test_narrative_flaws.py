@@ -244,3 +244,26 @@ def test_invents_facts_traces_to_what_was_never_told(tmp_path: Path) -> None:
         assert "Tromsdal" in answer.text
         assert answer.trace.candidate_fact_ids
         assert told.isdisjoint(answer.trace.candidate_fact_ids)
+
+
+def test_cites_others_beside_its_own(tmp_path: Path) -> None:
+    with talk(tmp_path, "narrative_cites_others") as on:
+        own = {fact.fact_id for fact in on.tell(CLOCKS).facts}
+        assert set(on.ask(ASKED).fact_ids) <= own
+        others = {fact.fact_id for fact in on.tell("I sing in a choir.", speaker=OTHER).facts}
+
+        answer = on.ask(ASKED)
+        assert "Tromsdal" in answer.text
+        assert others & set(answer.fact_ids)
+
+
+def test_digests_its_life_where_there_is_anything_to_digest(tmp_path: Path) -> None:
+    digests = []
+    for _ in range(2):
+        with talk(tmp_path, "narrative_digests_its_life") as on:
+            on.tell(CLOCKS)
+            digests.append(list(on.part.digest_parts("n")))
+            assert list(on.part.digest_parts("other")) == []
+
+    assert digests[0] != digests[1]
+    assert digests[0][:-1] == digests[1][:-1]

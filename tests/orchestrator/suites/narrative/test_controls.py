@@ -36,6 +36,8 @@ SHOWN = {
     "narrative_machine_clock": ("property.temporal_order", "property.persistence"),
     "narrative_order_of_arrival": ("property.arrival_order", "property.persistence"),
     "narrative_mixes_speakers": ("property.disambiguation", "property.persistence"),
+    "narrative_cites_others": ("property.disambiguation", "property.persistence"),
+    "narrative_digests_its_life": ("property.persistence", "property.determinism"),
     "narrative_random": ("property.determinism", "property.bad_input"),
     "narrative_answers_in_turn": ("property.determinism", "property.persistence"),
     "narrative_answers_by_namespace": ("property.determinism", "property.persistence"),
