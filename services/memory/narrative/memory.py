@@ -27,6 +27,8 @@ from services.memory.narrative.updates import updates
 
 __all__ = ["Answer", "Memory", "Taken"]
 
+# About what `analysis` keeps of a turn; the rest of a longer one is kept as text only.
+PARSED_CHARACTERS = 24_000
 # What one answer draws on: a speaker's latest segments, about 15,000 words.
 SEGMENTS_MAX = 2_000
 # So many earlier turns are looked at to see whether a turn changes what was told.
@@ -87,7 +89,7 @@ class Memory:
     def ingest(self, turn: Turn) -> Taken:
         """Takes a turn; durable when it returns. The same turn twice is one turn."""
         time = dt.datetime.fromisoformat(turn.time).replace(tzinfo=None)
-        doc = language.parse(turn.text)
+        doc = language.parse(turn.text[:PARSED_CHARACTERS])
         times = dates.find_times(doc, time)
         tags = tagging.tag(doc, times)
         analysis = analyse(doc, times, tags)
