@@ -1,9 +1,9 @@
 """Declining: a question of the world's knowledge, or of what the speaker never told, has no answer.
 
 What is one's own is never declined. For the rest the form of the question speaks ("how many … does
-a … have"), whether its names are people of the story, and whether the speaker once asked it here,
+a … have"), whether it has a name that was never told, and whether the speaker once asked it here,
 too: then the words are known, but only as a question. The weights of these signs were learned on
-the open stories (logistic, five folds by story); none is a word of a story.
+the open stories (logistic, folds by round); none is a word of a story.
 """
 
 import re
@@ -13,7 +13,6 @@ from services.memory.narrative import lexicon
 from services.memory.narrative.index import Index
 from services.memory.narrative.match import Features
 from services.memory.narrative.model import QueryClass
-from services.memory.narrative.phrases import Kind
 from services.memory.narrative.question import Query
 
 __all__ = ["WEIGHTS", "signs", "told"]
@@ -29,21 +28,19 @@ GENERIC = re.compile(
     r"\b(?:an?|one|any|normal|usual|usually|average|typical|typically|normally|generally)\b",
     re.IGNORECASE,
 )
-PRONOUN = re.compile(r"\b(?:his|hers?|theirs?|he|she|they|him|them)\b", re.IGNORECASE)
+# Somebody's own, as in "the baker's van", but not "what's".
+POSSESSIVE = re.compile(r"(?<!what)(?<!who)(?<!where)(?<!when)(?<!how)['\u2019]s\b", re.IGNORECASE)
 # Log-odds that a question is declined.
 WEIGHTS: Mapping[str, float] = {
-    "asked": 5.549,
-    "bias": -2.779,
-    "generic": 1.337,
-    "name_known": 1.641,
-    "name_person": -1.298,
-    "name_strange": 1.945,
-    "now": -1.318,
-    "past": -1.353,
-    "person": -2.026,
-    "pronoun": -0.284,
-    "story_time": -1.417,
-    "world": 5.025,
+    "asked": 5.329,
+    "bias": -2.212,
+    "generic": 1.330,
+    "name_strange": 2.526,
+    "past": -1.786,
+    "person": -1.613,
+    "possessive": -2.418,
+    "story_time": -1.766,
+    "world": 4.922,
 }
 
 
@@ -63,23 +60,17 @@ def told(query: Query, index: Index, found: Features) -> float:
 
 def signs(query: Query, index: Index, found: Features) -> dict[str, float]:
     """Name → value of what tells a question about the world from one of others in the story."""
-    names = {term.lemma for term in query.terms if term.name}
-    people: set[str] = set()
-    for _, phrase in index.phrases:
-        if phrase.kind is Kind.PERSON:
-            people |= phrase.lemmas
     asked = found["cover_soft"][index.marks["asked"]]
     return {
         "bias": 1.0,
         "world": float(query.query_class is QueryClass.GENERAL_KNOWLEDGE),
         "past": float(query.past),
-        "now": float(query.now),
         "story_time": float(STORY_TIME.search(query.text) is not None),
         "generic": float(GENERIC.search(query.text) is not None),
-        "pronoun": float(PRONOUN.search(query.text) is not None),
+        "possessive": float(POSSESSIVE.search(query.text) is not None),
         "person": float(any(term.lemma in lexicon.PERSON_NOUNS for term in query.terms)),
-        "name_person": float(bool(names & people)),
-        "name_known": float(any(name in index.place for name in names)),
-        "name_strange": float(any(name not in index.place for name in names)),
+        "name_strange": float(
+            any(term.name and term.lemma not in index.place for term in query.terms)
+        ),
         "asked": float(asked.max()) if len(asked) else 0.0,
     }
