@@ -52,6 +52,8 @@ _CHANGE = _compiled(
     r"|\b(?:before and after|then and now|from .{2,40} to (?:now|today)|back and forth"
     r"|in (?:whose|its) stead"
     r"|used to .{2,60} and now)\b|\bwhat (?:happened to|is happening to|became different)\b"
+    r"|^\W*how did (?!(?:it|that|this|things|everything|i|we) (?:all )?(?:go|move)\b)[^?]*"
+    r"\b(?:go|move|grow|slip|slide|climb|switch|waver)\b|^\W*tell me how\b"
 )
 _TEMPORAL = _compiled(
     r"^\W*(?:and |so |then )?(?:when|since when|until when|till when|by when|from when"
@@ -79,6 +81,8 @@ _SITUATION = _compiled(
     r"|been through"
     r"|set up between|all in all|what are the (?:plans|arrangements|facts))\b"
     r"|\b(?:and|,) (?:what|why|how) (?:did|was|is|has|have|do|were|are|came)\b[^?]*\?$"
+    r"|\band (?:why|how|did|does|do|has|have)\b|\bwhy (?:does|do|did)\b[^?]*\b(?:matter"
+    r"|mean so much)\b"
 )
 _NEGATION = _compiled(
     r"^\W*(?:(?:on|in|at|to|for|from|about|with) )?(?:what|which|whatever"
