@@ -136,7 +136,11 @@ class Memory:
         candidates = _ids(shelf, made.candidates)
         if not best.known:
             return Answer("", True, QueryClass.GENERAL_KNOWLEDGE, candidates, ())
-        return Answer(made.text, False, query.query_class, candidates, _ids(shelf, made.segments))
+        asked_for = query.query_class
+        if asked_for is QueryClass.GENERAL_KNOWLEDGE:
+            # By its form of the world, but told here: a fact like others.
+            asked_for = QueryClass.FACTUAL
+        return Answer(made.text, False, asked_for, candidates, _ids(shelf, made.segments))
 
     def facts(self, namespace: str) -> Iterator[tuple[str, Fact]]:
         """Every fact of a namespace with its speaker."""
