@@ -26,7 +26,7 @@ def level(scene: Scene) -> Script:
         yield from tell(scene, story, scene.namespace)
     yield Gather(_ALL_TOLD)
     if scene.traced:
-        if scene.namespace == scene.own:
+        if not scene.case.together:
             yield from look_into_storage(scene)
         yield from predicted(scene, facts)
     yield from ask_questions(scene, scene.story.questions)

@@ -70,6 +70,7 @@ def test_in_one_memory_scoped_and_open_questions_share_what_was_told() -> None:
     assert [figures_of(record)["story"] for record in records] == ["r1-01", "r2-01"] * 2
     assert len({record.batch_id for record in records}) == 1
     assert figures_of(records[2])["cp6"] == "2/2"
+    assert not any("cp2" in figures_of(record) for record in records)
 
 
 def test_the_largest_level_is_filled_up_with_derived_stories() -> None:
