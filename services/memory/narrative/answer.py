@@ -32,6 +32,8 @@ WORDS_MAX = 25
 CAUTION = 1.5
 RIVAL_MAX = 0.95
 CANDIDATES = 100
+# What is told as a whole, not as one fact.
+WHOLES = {QueryClass.SITUATION: situation, QueryClass.CHANGE: change}
 LOOSE = ",;- \u2013\u2014"
 DATED_FORMS = frozenset({"when", "clock", "often"})
 
@@ -109,15 +111,14 @@ def weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
 def answer(judged: Judged) -> Answered:
     """The answer from one book."""
     query, index = judged.query, judged.index
+    tell = WHOLES.get(query.query_class)
+    if tell is not None:
+        whole = tell(query, index)
+        text = _tell(judged, list(whole.rows), LONG_WORDS_MAX)
+        return Answered(text, whole.rows, whole.ranked[:CANDIDATES])
     order = [int(row) for row in np.argsort(-judged.scores, kind="stable")]
-    limit = LONG_WORDS_MAX
-    if query.query_class is QueryClass.SITUATION:
-        chosen = situation(query, index)
-    elif query.query_class is QueryClass.CHANGE:
-        chosen = change(query, index)
-    else:
-        chosen, limit = _few(judged, order), WORDS_MAX
-    text = _tell(judged, chosen, limit)
+    chosen = _few(judged, order)
+    text = _tell(judged, chosen, WORDS_MAX)
     return Answered(text, tuple(chosen), tuple(order[:CANDIDATES]))
 
 

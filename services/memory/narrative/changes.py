@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from services.memory.narrative import situations
 from services.memory.narrative.index import Index
-from services.memory.narrative.passages import choose, cut, passage_features, weigh
+from services.memory.narrative.passages import Whole, choose, cut, passage_features, weigh
 from services.memory.narrative.question import Query
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ WEIGHTS: "Mapping[str, float]" = {
 }
 
 
-def change(query: Query, index: Index) -> list[int]:
-    """The segments that tell a change, in the order of time.
+def change(query: Query, index: Index) -> Whole:
+    """What tells a change, in the order of time.
 
     Args:
         query: the question.

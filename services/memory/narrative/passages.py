@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["Passages", "choose", "cut", "passage_features", "weigh"]
+__all__ = ["Passages", "Whole", "choose", "cut", "passage_features", "weigh"]
 
 # The passages that fit best, to which the others of the topic are near.
 CHAIN_HEADS = 4
@@ -74,6 +74,19 @@ class Passages:
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is told of a whole.
+
+    Attributes:
+        rows: segments that are told, in the book's order.
+        ranked: all segments, those of the best passages first.
+    """
+
+    rows: tuple[int, ...]
+    ranked: tuple[int, ...]
+
+
 def cut(index: Index) -> Passages:
     """The passages of a book that has some."""
     spans = tuple(groups(index))
@@ -104,8 +117,8 @@ def weigh(found: Features, weights: Mapping[str, float], size: int) -> "Floats":
     return result
 
 
-def choose(scores: "Floats", passages: Passages, words: int, size_cost: float) -> list[int]:
-    """Segments in the book's order of the passages that pay best for their words.
+def choose(scores: "Floats", passages: Passages, words: int, size_cost: float) -> Whole:
+    """The passages that pay best for their words.
 
     Args:
         scores: P, log-odds that a passage belongs to the answer, but for a constant.
@@ -121,7 +134,9 @@ def choose(scores: "Floats", passages: Passages, words: int, size_cost: float) -
         if int(sizes[place]) <= left or not rows:
             rows += range(*passages.spans[place])
             left -= int(sizes[place])
-    return sorted(rows)
+    best = np.argsort(-scores, kind="stable").tolist()
+    ranked = tuple(row for place in best for row in range(*passages.spans[place]))
+    return Whole(tuple(sorted(rows)), ranked)
 
 
 def _words(evidence: Evidence, passages: Passages, found: Features) -> None:

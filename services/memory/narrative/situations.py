@@ -9,7 +9,7 @@ passages first, and a long passage has to be worth its words.
 from typing import TYPE_CHECKING
 
 from services.memory.narrative.index import Index
-from services.memory.narrative.passages import choose, cut, passage_features, weigh
+from services.memory.narrative.passages import Whole, choose, cut, passage_features, weigh
 from services.memory.narrative.question import Query
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ WEIGHTS: "Mapping[str, float]" = {
 }
 
 
-def situation(query: Query, index: Index) -> list[int]:
-    """The segments that tell a situation, in the order of time.
+def situation(query: Query, index: Index) -> Whole:
+    """What tells a situation, in the order of time.
 
     Args:
         query: the question.

@@ -33,14 +33,14 @@ def index() -> Index:
 def test_before_and_after_are_told_in_order(index: Index) -> None:
     query = asked(QUESTION)
     assert query.query_class is QueryClass.CHANGE
-    text = text_of(index, change(query, index))
+    text = text_of(index, change(query, index).rows)
     steps = [text.index(step) for step in ("14 crowns", "11 crowns", "16 crowns")]
     assert steps == sorted(steps)
     assert len(text.split()) <= WORDS_MAX < len(text_of(index, range(index.segments)).split())
 
 
 def test_what_is_left_out_for_want_of_words_is_of_something_else(index: Index) -> None:
-    rows = change(asked(QUESTION), index)
+    rows = change(asked(QUESTION), index).rows
     left = text_of(index, [row for row in range(index.segments) if row not in rows])
     assert left
     assert not {"pay", "pays", "crowns", "Osric"} & set(left.replace(".", "").split())

@@ -41,16 +41,16 @@ def index() -> Index:
 
 
 def test_facts_of_the_whole_come_in_the_order_of_time(index: Index) -> None:
-    rows = situation(asked(QUESTION), index)
+    rows = situation(asked(QUESTION), index).rows
     text = text_of(index, rows)
     facts = ["mute", "Mice had eaten", "2,700 francs", "raffle", "41 stops"]
     assert [fact for fact in facts if fact in text] == facts
     assert [text.index(fact) for fact in facts] == sorted(text.index(fact) for fact in facts)
-    assert rows == sorted(set(rows))
+    assert list(rows) == sorted(set(rows))
 
 
 def test_what_is_left_out_for_want_of_words_is_not_of_the_topic(index: Index) -> None:
-    rows = situation(asked(QUESTION), index)
+    rows = situation(asked(QUESTION), index).rows
     left = text_of(index, [row for row in range(index.segments) if row not in rows])
     assert len(text_of(index, rows).split()) <= WORDS_MAX
     assert left
@@ -63,7 +63,7 @@ def test_the_same_is_asked_and_the_same_is_told(index: Index) -> None:
 
 def test_one_short_turn_is_told_whole() -> None:
     index = book_of(["My kiln cracked."])
-    assert situation(asked("What happened to my kiln?"), index) == list(range(index.segments))
+    assert situation(asked("What happened to my kiln?"), index).rows == tuple(range(index.segments))
 
 
 def test_every_weight_has_its_feature(index: Index) -> None:
@@ -93,9 +93,12 @@ def test_what_is_chosen_fits_and_nothing_more_would(
 ) -> None:
     sizes = [size for size, _ in some]
     scores = np.array([score for _, score in some], dtype=np.float32)
-    rows = choose(scores, _passages(index, sizes), words, 1.5)
+    whole = choose(scores, _passages(index, sizes), words, 1.5)
+    rows = whole.rows
+    assert sorted(whole.ranked) == list(range(len(some)))
+    assert [scores[row] for row in whole.ranked] == sorted(scores, reverse=True)
     used = sum(sizes[row] for row in rows)
-    assert rows == sorted(set(rows))
+    assert list(rows) == sorted(set(rows))
     assert used <= words or len(rows) == 1
     left = [size for row, size in enumerate(sizes) if row not in rows]
     assert all(used + size > words for size in left)
@@ -103,6 +106,7 @@ def test_what_is_chosen_fits_and_nothing_more_would(
 
 def test_a_longer_passage_has_to_be_worth_its_words(index: Index) -> None:
     equal = np.zeros(2, dtype=np.float32)
-    assert choose(equal, _passages(index, [20, 10]), 22, 1.5) == [1]
-    assert choose(equal, _passages(index, [20, 10]), 22, 0.0) == [0]
-    assert choose(np.array([2, 0], dtype=np.float32), _passages(index, [20, 10]), 22, 1.5) == [0]
+    assert choose(equal, _passages(index, [20, 10]), 22, 1.5).rows == (1,)
+    assert choose(equal, _passages(index, [20, 10]), 22, 0.0).rows == (0,)
+    better = np.array([2, 0], dtype=np.float32)
+    assert choose(better, _passages(index, [20, 10]), 22, 1.5).rows == (0,)
