@@ -58,8 +58,9 @@ def test_numbers_and_times_count_where_they_are_asked_for(
     index: Index, question: str, amount: bool, day: bool
 ) -> None:
     query = asked(question)
-    found = passage_features(query, cut(index))
-    more = change_features(query, found)
+    passages = cut(index)
+    found = passage_features(query, passages)
+    more = change_features(query, passages, found)
     assert np.array_equal(more["amount"], found["has_number"] * amount)
     assert np.array_equal(more["day"], found["has_time"] * day)
     assert found["has_number"].any()
@@ -67,5 +68,20 @@ def test_numbers_and_times_count_where_they_are_asked_for(
 
 def test_every_weight_has_its_feature(index: Index) -> None:
     query = asked(QUESTION)
-    found = passage_features(query, cut(index))
-    assert set(WEIGHTS) <= set(found) | set(change_features(query, found))
+    passages = cut(index)
+    found = passage_features(query, passages)
+    assert set(WEIGHTS) <= set(found) | set(change_features(query, passages, found))
+
+
+@pytest.mark.parametrize(
+    ("question", "foreign"),
+    [("How did my rent change?", [0, 1, 0]), ("How did Wendla's rent change?", [0, 0, 0])],
+)
+def test_somebody_elses_value_counts_for_less_where_ones_own_is_asked(
+    question: str, foreign: list[int]
+) -> None:
+    told = ["I pay 300 crowns of rent.", "Wendla pays 410 crowns.", "My rent is 320 crowns now."]
+    query, passages = asked(question), cut(book_of(told))
+    more = change_features(query, passages, passage_features(query, passages))
+    assert more["foreign"].tolist() == foreign
+    assert WEIGHTS["foreign"] < 0
