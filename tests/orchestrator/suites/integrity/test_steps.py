@@ -224,7 +224,8 @@ def test_every_method_of_the_memory_can_be_asked() -> None:
     }
 
     assert set(METHODS) == names | {
-        *("Export", "StateHash", "Reset", "Now", "Begin", "RecordReceipt", "GetOperation")
+        *("Export", "StateHash", "Reset", "Now", "Begin", "RecordReceipt", "GetOperation"),
+        *("Ingest", "Ask"),
     }
     assert all(method_of(method.request()) == method for method in METHODS.values())
 
