@@ -70,12 +70,27 @@ def _receipt_changes(world: World, asked: ReceiptAsked, frame: Frame) -> Iterato
         yield _KEPT_BESIDE, world
         yield _REFUSED, world
     elif holder != world.latest:
-        yield _EVIDENCE, world
+        yield from _superseded(world, asked)
     else:
         yield _COMPLETED, replace(world, completion=Completion(receipt))
         if world.operator is OperatorWord.ABANDON:
             yield _EVIDENCE, world
             yield _REFUSED, world
+
+
+def _superseded(world: World, asked: ReceiptAsked) -> Iterator[_Change]:
+    """A superseded attempt's receipt is evidence; its repeat is acknowledged as it was, or as one.
+
+    Of a second one that differs a memory may think what it likes.
+    """
+    kept = {receipt for attempt, receipt in world.evidence if attempt == asked.attempt}
+    if not kept:
+        first = (asked.attempt, asked.receipt)
+        yield _EVIDENCE, replace(world, evidence=world.evidence | {first})
+        return
+    yield (_KEPT_BESIDE if asked.receipt in kept else _EVIDENCE), world
+    if asked.receipt not in kept:
+        yield _REFUSED, world
 
 
 def _bound(world: World, receipt: ReceiptKey, frame: Frame) -> bool:

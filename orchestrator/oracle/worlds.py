@@ -86,6 +86,7 @@ class World:
         old_tickets: (attempt, ticket) of every other ticket that was issued.
         operator: The operator's word since the latest grant.
         renewals: Renewals of the latest attempt.
+        evidence: Attempt and receipt of what a superseded attempt reported first.
     """
 
     zone: Zone
@@ -99,6 +100,7 @@ class World:
     old_tickets: frozenset[tuple[int, str]] = frozenset()
     operator: OperatorWord | None = None
     renewals: int = 0
+    evidence: frozenset[tuple[int, ReceiptKey]] = frozenset()
 
     @property
     def latest(self) -> Grant | None:

@@ -33,6 +33,7 @@ class Memory:
         self.doubts = 0
         self.ticket: str | None = None
         self.tickets: set[tuple[int, str]] = set()
+        self.reported: dict[int, tuple[Any, ...]] = {}
         self.operator = ""
 
     def fork(self) -> Memory:
@@ -41,6 +42,7 @@ class Memory:
         other.__dict__.update(self.__dict__)
         other.attempts = [list(entry) for entry in self.attempts]
         other.tickets = set(self.tickets)
+        other.reported = dict(self.reported)
         return other
 
     def key(self) -> tuple[Any, ...]:
@@ -56,6 +58,7 @@ class Memory:
             self.doubts,
             self.ticket,
             frozenset(self.tickets),
+            frozenset(self.reported.items()),
             self.operator,
         )
 
@@ -168,8 +171,16 @@ class Memory:
             if self.operator == "abandon":
                 yield ("OK", "EVIDENCE_ONLY"), self.fork()
                 yield ("REFUSED",), self.fork()
+        elif ask.attempt not in self.reported:
+            memory = self.fork()
+            memory.reported[ask.attempt] = told
+            yield ("OK", "EVIDENCE_ONLY"), memory
         else:
             yield ("OK", "EVIDENCE_ONLY"), self.fork()
+            if self.reported[ask.attempt] == told:
+                yield ("OK", "ALREADY_RECORDED"), self.fork()
+            else:
+                yield ("REFUSED",), self.fork()
 
     def query(self, ask: Ask, rules: Rules) -> Taken:
         """RecordQuery."""

@@ -82,6 +82,25 @@ def test_a_superseded_receipt_stays_evidence_and_completes_nothing() -> None:
     assert story.classes() == ["ok"] * 4
 
 
+def test_a_superseded_receipt_that_comes_again_is_acknowledged() -> None:
+    story = expired(Story(KEYED))
+    again(story)
+    story.records(record_receipt(), taken(EVIDENCE))
+    story.records(record_receipt(), taken(ALREADY))
+    other = record_receipt()
+    other.receipt.effect_id = "another"
+    story.records(other, status=9)
+    assert story.classes() == ["ok"] * 5
+
+
+def test_a_superseded_receipt_was_not_recorded_before_it_came() -> None:
+    for status, answer, class_ in ((9, None, "needless"), (0, taken(ALREADY), "unsafe")):
+        story = expired(Story(KEYED))
+        again(story)
+        story.records(record_receipt(), answer, status)
+        assert story.classes() == ["ok", "ok", class_]
+
+
 def test_a_superseded_receipt_that_completes_is_unsafe() -> None:
     story = expired(Story(KEYED))
     again(story)
