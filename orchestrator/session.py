@@ -24,7 +24,7 @@ from memqual.v1 import (
 )
 from services.common.channels import CallMetadata, open_channel
 
-__all__ = ["CALL_SECONDS", "AgentHost", "MemoryStubs", "Session"]
+__all__ = ["CALL_SECONDS", "AgentHost", "MemoryClients", "Session"]
 
 CALL_SECONDS = 10.0
 
@@ -65,7 +65,7 @@ class _Targeting(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterce
 
 
 @dataclass(frozen=True)
-class MemoryStubs:
+class MemoryClients:
     """Everything that the memory under test serves."""
 
     vendor: vendor_pb2_grpc.VendorServiceStub
@@ -130,7 +130,7 @@ class Session:
         """Give the standby the active role, after the active one was killed."""
         self._hosts.reverse()
 
-    def with_workflow(self, workflow_id: str, operation_id: str | None = None) -> MemoryStubs:
+    def with_workflow(self, workflow_id: str, operation_id: str | None = None) -> MemoryClients:
         """Stubs whose calls carry ids, so that rules and the trace can tell them apart."""
         return self._memory_calls(workflow_id, operation_id)
 
@@ -167,9 +167,9 @@ class Session:
 
     def _memory_calls(
         self, workflow_id: str | None = None, operation_id: str | None = None
-    ) -> MemoryStubs:
+    ) -> MemoryClients:
         channel = self._to("memory", workflow_id, operation_id)
-        return MemoryStubs(
+        return MemoryClients(
             vendor_pb2_grpc.VendorServiceStub(channel),
             continuity_pb2_grpc.ContinuityServiceStub(channel),
             memory_pb2_grpc.MemoryServiceStub(channel),

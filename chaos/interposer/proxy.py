@@ -175,7 +175,7 @@ class Proxy:
 
 
 def _remaining_seconds(context: Context) -> float | None:
-    # The type stub leaves None out, which is what a call without a deadline has.
+    # The library's types leave None out, which is what a call without a deadline has.
     return context.time_remaining()
 
 

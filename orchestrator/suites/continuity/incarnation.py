@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import grpc
 
 from memqual.v1 import common_pb2, continuity_pb2
-from orchestrator.session import CALL_SECONDS, MemoryStubs, Session
+from orchestrator.session import CALL_SECONDS, MemoryClients, Session
 
 __all__ = ["Incarnation", "Reply"]
 
@@ -147,7 +147,7 @@ class Incarnation:
         """Hand in what an operator signed; the operation tells the call in the trace only."""
         return self._reply(self._stubs(spec).continuity.Resolve, request)
 
-    def _stubs(self, spec: continuity_pb2.OperationSpec) -> MemoryStubs:
+    def _stubs(self, spec: continuity_pb2.OperationSpec) -> MemoryClients:
         return self.session.with_workflow(spec.workflow_id, spec.operation_id)
 
     def _reply(self, method: Callable[..., _Answer], request: object) -> Reply[_Answer]:

@@ -66,7 +66,7 @@ REFUSALS = frozenset({"PERMISSION_DENIED", "FAILED_PRECONDITION", "INVALID_ARGUM
 
 
 class Service(Enum):
-    """Which stub of the memory a method belongs to."""
+    """Which service of the memory a method belongs to."""
 
     MEMORY = "memory"
     VENDOR = "vendor"

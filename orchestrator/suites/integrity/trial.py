@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 
 from memqual.v1 import memory_pb2
 from orchestrator.errors import StackError
-from orchestrator.session import CALL_SECONDS, MemoryStubs
+from orchestrator.session import CALL_SECONDS, MemoryClients
 from orchestrator.suites.integrity.calls import (
     OK,
     UNANSWERED,
@@ -110,16 +110,16 @@ class LiveMemory:
 
     Args:
         trial_id: The trial that the lines belong to.
-        stubs: The memory.
+        clients: The memory, by service.
         reviewer: Signs what a script wants signed; None for a run without one.
         patience: Deadline of each call; the trials of a job share it.
     """
 
     def __init__(
-        self, trial_id: str, stubs: MemoryStubs, reviewer: Reviewer | None, patience: Patience
+        self, trial_id: str, clients: MemoryClients, reviewer: Reviewer | None, patience: Patience
     ) -> None:
         self._trial_id = trial_id
-        self._stubs = stubs
+        self._clients = clients
         self._reviewer = reviewer
         self._patience = patience
         self._lines: list[CallLine] = []
@@ -252,13 +252,13 @@ class LiveMemory:
         )
 
     def _call(self, method: Method, request: Message) -> Answer:
-        stub = {
-            Service.MEMORY: self._stubs.memory,
-            Service.VENDOR: self._stubs.vendor,
-            Service.CONTINUITY: self._stubs.continuity,
-            Service.NARRATIVE: self._stubs.narrative,
+        client = {
+            Service.MEMORY: self._clients.memory,
+            Service.VENDOR: self._clients.vendor,
+            Service.CONTINUITY: self._clients.continuity,
+            Service.NARRATIVE: self._clients.narrative,
         }[method.service]
-        callable_: Any = getattr(stub, method.name)
+        callable_: Any = getattr(client, method.name)
         try:
             answered = callable_(request, timeout=self._patience.seconds)
             return _read_stream(answered) if method.streaming else Answer(OK, "", (answered,))

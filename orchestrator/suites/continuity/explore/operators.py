@@ -8,7 +8,7 @@ import grpc
 
 from memqual.v1 import common_pb2, continuity_pb2
 from orchestrator.plan import Member
-from orchestrator.session import CALL_SECONDS, MemoryStubs, Session
+from orchestrator.session import CALL_SECONDS, MemoryClients, Session
 from orchestrator.suites.continuity.specs import receipt_for, spec_of
 from orchestrator.suites.integrity.calls import Signer
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -78,6 +78,6 @@ class Operator:
             return None
         return answer.challenge
 
-    def _stubs(self) -> MemoryStubs:
+    def _stubs(self) -> MemoryClients:
         spec = spec_of(self.member)
         return self.session.with_workflow(spec.workflow_id, spec.operation_id)

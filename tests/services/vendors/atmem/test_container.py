@@ -14,7 +14,7 @@ from orchestrator.images import ensure_images
 from orchestrator.runtimes.base import Stack, StackSpec
 from orchestrator.runtimes.docker_runtime import DockerRuntime
 from orchestrator.runtimes.plan import required_recipes
-from orchestrator.session import MemoryStubs, Session
+from orchestrator.session import MemoryClients, Session
 from orchestrator.suites.integrity.reviewer import APPROVE, Reviewer
 from orchestrator.vendors import load_vendor
 from services.vendors.atmem.describe import describe
@@ -98,19 +98,19 @@ def session(stack: Stack) -> Iterator[Session]:
 
 
 @pytest.fixture
-def memory(session: Session) -> MemoryStubs:
+def memory(session: Session) -> MemoryClients:
     return session.memory
 
 
 def _begin(
-    memory: MemoryStubs, asked: continuity_pb2.OperationSpec, call: str, life: str = "life-1"
+    memory: MemoryClients, asked: continuity_pb2.OperationSpec, call: str, life: str = "life-1"
 ) -> continuity_pb2.Decision:
     request = continuity_pb2.BeginRequest(spec=asked, incarnation_id=life, begin_id=call)
     return memory.continuity.Begin(request).decision
 
 
 def _record(
-    memory: MemoryStubs, asked: continuity_pb2.OperationSpec, granted: continuity_pb2.Execute
+    memory: MemoryClients, asked: continuity_pb2.OperationSpec, granted: continuity_pb2.Execute
 ) -> continuity_pb2.ReceiptDisposition.ValueType:
     request = continuity_pb2.RecordReceiptRequest(
         namespace=asked.namespace,
@@ -123,18 +123,18 @@ def _record(
     return memory.continuity.RecordReceipt(request).disposition
 
 
-def _write(memory: MemoryStubs, sent: memory_pb2.Observation) -> memory_pb2.Admission:
+def _write(memory: MemoryClients, sent: memory_pb2.Observation) -> memory_pb2.Admission:
     return memory.memory.Write(memory_pb2.WriteRequest(observation=sent)).admission
 
 
-def _recalled(memory: MemoryStubs, query: str) -> list[str]:
+def _recalled(memory: MemoryClients, query: str) -> list[str]:
     request = memory_pb2.RecallRequest(
         scope=scope(), query=query, max_hits=20, surface=memory_pb2.RECALL_SURFACE_AUTHORITATIVE
     )
     return [hit.record_id for hit in memory.memory.Recall(request).hits]
 
 
-def _jump_lease(stack: Stack, memory: MemoryStubs) -> None:
+def _jump_lease(stack: Stack, memory: MemoryClients) -> None:
     def read() -> ClockReading:
         now = memory.vendor.Now(vendor_pb2.NowRequest()).clock
         return ClockReading(wall_unix_ns=now.wall_unix_ns, monotonic_ns=now.monotonic_ns)
@@ -143,13 +143,13 @@ def _jump_lease(stack: Stack, memory: MemoryStubs) -> None:
 
 
 def test_the_container_declares_what_the_adapter_declares(
-    memory: MemoryStubs, version: Version
+    memory: MemoryClients, version: Version
 ) -> None:
     assert memory.vendor.Describe(vendor_pb2.DescribeRequest()) == version.described
 
 
 def test_without_the_package_continuity_is_unimplemented(
-    memory: MemoryStubs, version: Version
+    memory: MemoryClients, version: Version
 ) -> None:
     if version.continuity:
         pytest.skip("this version has the package")
@@ -159,7 +159,7 @@ def test_without_the_package_continuity_is_unimplemented(
 
 
 @pytest.mark.usefixtures("continuity")
-def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: MemoryStubs) -> None:
+def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: MemoryClients) -> None:
     asked = spec(call="completed")
     granted = _begin(memory, asked, "b1").execute
     assert granted.attempt == 1
@@ -178,7 +178,7 @@ def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: Memo
 
 
 @pytest.mark.usefixtures("continuity")
-def test_a_lease_ends_with_the_wall_clock(stack: Stack, memory: MemoryStubs) -> None:
+def test_a_lease_ends_with_the_wall_clock(stack: Stack, memory: MemoryClients) -> None:
     operations = {
         capability: spec(capability, call=f"expired-{capability}", retention_seconds=86_400)
         for capability in (NONE, QUERY, IDEMPOTENT)
@@ -200,14 +200,14 @@ def test_a_lease_ends_with_the_wall_clock(stack: Stack, memory: MemoryStubs) -> 
 
 
 @pytest.mark.usefixtures("continuity")
-def test_a_changed_specification_is_refused_by_atmem(memory: MemoryStubs) -> None:
+def test_a_changed_specification_is_refused_by_atmem(memory: MemoryClients) -> None:
     asked, changed = spec(call="changed"), spec(call="changed")
     changed.arguments_digest = "0" * 64
     _begin(memory, asked, "b1")
     assert _begin(memory, changed, "b2").WhichOneof("kind") == "reject"
 
 
-def test_records_keep_their_standing_over_a_kill(stack: Stack, memory: MemoryStubs) -> None:
+def test_records_keep_their_standing_over_a_kill(stack: Stack, memory: MemoryClients) -> None:
     said = _write(memory, observation("The harbour of Aberly opens at nine."))
     claimed = _write(
         memory,
@@ -235,7 +235,7 @@ def test_records_keep_their_standing_over_a_kill(stack: Stack, memory: MemoryStu
     assert _recalled(memory, "When does the harbour of Aberly open?") == [said.record_id]
 
 
-def test_a_procedure_wants_a_signed_review(memory: MemoryStubs, reviewer: Reviewer) -> None:
+def test_a_procedure_wants_a_signed_review(memory: MemoryClients, reviewer: Reviewer) -> None:
     given = _write(
         memory,
         observation("First call, then write a letter.", kind=memory_pb2.RECORD_KIND_PROCEDURE),
@@ -260,7 +260,9 @@ def test_a_procedure_wants_a_signed_review(memory: MemoryStubs, reviewer: Review
     assert (listed.record_id, listed.authoritative) == (given.record_id, True)
 
 
-def test_what_is_written_is_on_every_scored_surface(memory: MemoryStubs, version: Version) -> None:
+def test_what_is_written_is_on_every_scored_surface(
+    memory: MemoryClients, version: Version
+) -> None:
     marker = "quillmarsh"
     _write(memory, observation(f"The mill of {marker} is white.", source_id=f"alice-{marker}"))
     for surface in version.described.scored_surfaces:
@@ -269,7 +271,7 @@ def test_what_is_written_is_on_every_scored_surface(memory: MemoryStubs, version
         assert marker.encode() in exported.lower(), vendor_pb2.Surface.Name(surface)
 
 
-def test_a_removed_namespace_is_empty(memory: MemoryStubs) -> None:
+def test_a_removed_namespace_is_empty(memory: MemoryClients) -> None:
     request = vendor_pb2.StateHashRequest(namespace="nobody's")
     empty = memory.vendor.StateHash(request).digest
     memory.vendor.Reset(vendor_pb2.ResetRequest(namespace="space"))
