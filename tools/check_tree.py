@@ -2,6 +2,7 @@
 
 Run as ``python -m tools.check_tree``. Lock files carry hashes and no locations, so that any mirror
 serves; a home folder or a workspace path in a tracked file would only work where it was written.
+A package that was downloaded belongs in a wheelhouse, never in the repository.
 """
 
 import re
@@ -16,12 +17,13 @@ REGISTRY_HOST = re.compile(
     r"pypi\.org|pythonhosted\.org|registry\.npmjs|(?:deb|snapshot|security)\.debian\.org"
     r"|archive\.ubuntu\.com|ports\.ubuntu\.com"
 )
+PACKAGE = re.compile(r"\.(?:whl|tar\.gz|tgz|zip|deb|egg)$")
 MACHINE_PATH = re.compile(r"(?<![\w.\-~}\])])/(?:work|farm|root|home/\w+|Users/\w+)/")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a tracked file that must not be there."""
+    """One line of a tracked file that must not be there; line 0 is the file itself."""
 
     path: str
     line_number: int
@@ -56,11 +58,15 @@ def main() -> int:
     """Prints each finding; exit code 1 if there is one."""
     found: list[Finding] = []
     for path in tracked_files():
+        name = path.relative_to(REPO_ROOT).as_posix()
+        if PACKAGE.search(name):
+            found.append(Finding(name, 0, "is a package or an archive"))
+            continue
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue  # binary: the descriptor baseline
-        found += findings_in(text, path.relative_to(REPO_ROOT).as_posix())
+        found += findings_in(text, name)
     for finding in found:
         print(f"{finding.path}:{finding.line_number}: {finding.reason}", file=sys.stderr)
     return 1 if found else 0

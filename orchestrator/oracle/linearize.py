@@ -8,9 +8,9 @@ just-in-time linearization; `Step` holds what it found.
 Calls that change nothing are taken in one order only, or many hosts that ask at once would leave
 open as many worlds as there are orders of their questions:
 
-- One that is never answered and changes nothing need not be taken at all.
-- Of several that change nothing and come to the same, the one forwarded first is taken first: it
-  can have been taken together with any other of them, at that other's instant.
+- One that is never answered and changes nothing need not be taken at all; nothing waits for it.
+- Of several answered ones that change nothing and come to the same, the one forwarded first is
+  taken first: it can have been taken together with any other of them, at that other's instant.
 - For the same reason one that changes nothing is not taken right before the call at hand when that
   call changes nothing either and comes to the same: its own turn comes later.
 """
@@ -249,9 +249,11 @@ class Explorer:
                     continue
                 sort = None
                 if _same_but_for_time(after, current.world):
+                    if not call.answered:
+                        continue
                     sort = _sort_of(call, outcome)
                     idle.add(sort)
-                    if not call.answered or sort in known:
+                    if sort in known:
                         continue
                 early = current.early
                 if call.answered:

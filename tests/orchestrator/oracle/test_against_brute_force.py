@@ -158,6 +158,20 @@ def test_histories_that_overlap_under_a_clock_that_is_set(
         assert allowed(asks, probe, clock, rules) == expected
 
 
+@pytest.mark.parametrize("what", ["begin", "receipt"])
+def test_an_answered_call_that_changes_nothing_does_not_wait_for_an_unanswered_one(
+    what: str,
+) -> None:
+    granted = Ask("begin", 0, 3, answer=("EXECUTE", 1, "t0"))
+    silent = ask_of(0, 6, {"what": what, "begin": "b2", "attempt": 1, "token": "t0"})
+    probe = ask_of(0, 6, {"what": what, "begin": "b3", "attempt": 1, "token": "t0"})
+    for rules in RULES:
+        alone = allowed((granted,), probe, Clock(), rules)
+        beside = allowed((granted, with_answer(silent, None)), probe, Clock(), rules)
+        assert beside == reachable((granted, with_answer(silent, None)), probe, Clock(), rules)
+        assert alone <= beside
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rules_and_clock(), st.integers(-8, 9), st.integers(1, 6), st.integers(0, 4), st.data())
 def test_a_clock_that_was_set_nobody_knows_when_forbids_nothing_that_can_be(
