@@ -2,6 +2,7 @@
 
 import threading
 import time
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -75,7 +76,9 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
         arriving.check_begin(request)
         spec = request.spec
         run_id = names.run_id(request.incarnation_id)
-        attempt_id = names.attempt_id(request.incarnation_id, request.begin_id)
+        # As atmem's own client does: a new one for each `begin`. An id that was used is blocked
+        # for ever, and the contract's begin ids may come again.
+        attempt_id = f"attempt_{uuid.uuid4().hex}"
         with self._vaults.lock(spec.namespace):
             decision = self._begin(spec, run_id, attempt_id)
         return continuity_pb2.BeginResponse(decision=decision)
@@ -115,6 +118,11 @@ class ContinuityServicer(continuity_pb2_grpc.ContinuityServiceServicer):
                     attempt_id=attempt.attempt_id,
                 )
             except NativeRefusal as refusal:
+                if known_rule(refusal) is CLOCK_BEHIND:
+                    # Definite: the lease stays as it is, and trying again may come too late.
+                    raise ServiceError(
+                        grpc.StatusCode.FAILED_PRECONDITION, f"atmem: {CLOCK_BEHIND.text}"
+                    ) from refusal
                 raise service_error(refusal) from refusal
             return continuity_pb2.RenewResponse(
                 remaining_lease_ms=remaining_ms(until_seconds, self._now()),

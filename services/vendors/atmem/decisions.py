@@ -5,7 +5,7 @@
 | execute / authorized_attempt                               | EXECUTE  |
 | query / authorized_attempt                                 | QUERY    |
 | completed / saved_receipt                                  | REUSE    |
-| blocked / attempt_in_progress, attempt_already_issued      | WAIT     |
+| blocked / attempt_in_progress                              | WAIT     |
 | blocked / needs_confirmation, idempotency_window_expired,  | CONFIRM  |
 |   abandoned, attempt_limit_reached (by questions)          |          |
 | blocked / attempt_limit_reached (by executions), any other | a status |
@@ -32,7 +32,7 @@ from services.vendors.atmem.refusals import CLOCK_BEHIND, KEY_CONFLICT, reason_c
 
 __all__ = ["decide", "paused", "rejected", "remaining_ms"]
 
-_WAITS: Final = frozenset({"attempt_in_progress", "attempt_already_issued"})
+_WAITS: Final = frozenset({"attempt_in_progress"})
 _CONFIRMS: Final = frozenset({"needs_confirmation", "idempotency_window_expired", "abandoned"})
 _ATTEMPTS_USED_UP: Final = "attempt_limit_reached"
 _STATUSES: Final = {

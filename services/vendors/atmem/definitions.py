@@ -10,7 +10,11 @@ from typing import Final
 
 from memqual.v1 import common_pb2, continuity_pb2
 from services.common.canonical import JsonObject, JsonValue
-from services.vendors.atmem.model import TIMEOUT_SECONDS
+from services.vendors.atmem.model import (
+    LEASE_SECONDS,
+    SHORT_KEY_TIMEOUT_SECONDS,
+    TIMEOUT_SECONDS,
+)
 
 __all__ = ["CALL_NAME", "capability_of", "definition_of", "known_capability", "spec_of"]
 
@@ -60,9 +64,15 @@ def definition_of(spec: continuity_pb2.OperationSpec) -> JsonObject:
         "tool": spec.tool,
         "arguments": arguments,
         "capability": _CAPABILITIES[spec.capability],
-        "timeout_seconds": TIMEOUT_SECONDS,
+        "timeout_seconds": _timeout_seconds(spec),
         "retention_seconds": spec.retention_seconds,
     }
+
+
+def _timeout_seconds(spec: continuity_pb2.OperationSpec) -> int:
+    keyed = spec.capability == common_pb2.EFFECT_CAPABILITY_IDEMPOTENT
+    short = keyed and spec.retention_seconds <= LEASE_SECONDS
+    return SHORT_KEY_TIMEOUT_SECONDS if short else TIMEOUT_SECONDS
 
 
 def spec_of(definition: JsonObject) -> continuity_pb2.OperationSpec:

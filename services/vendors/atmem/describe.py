@@ -91,7 +91,8 @@ _CONTINUITY: Final = (
     _Declared(
         vendor_pb2.CAPABILITY_BEGIN_REPLAY,
         _ABSENT,
-        "A repeated attempt id is answered attempt_already_issued, never with its grant.",
+        "A caller mints an attempt id for each begin; one that comes again is blocked, never "
+        "answered with its grant. A repeated Begin is a begin of its own here.",
     ),
     _Declared(
         vendor_pb2.CAPABILITY_FINAL_ABSENCE,

@@ -17,6 +17,7 @@ __all__ = [
     "LEASE_SECONDS",
     "RENEWALS_MAX",
     "REVISIONS_MAX",
+    "SHORT_KEY_TIMEOUT_SECONDS",
     "TIMEOUT_SECONDS",
     "NativeAttempt",
     "NativeBegin",
@@ -35,8 +36,14 @@ ATTEMPTS_MAX = 100
 REVISIONS_MAX = 2_000
 KEY_MARGIN_SECONDS = 30
 
-# What atmem calls the tool's timeout: the host's deadline of a call (DESIGN §4: 10 s).
-TIMEOUT_SECONDS = 10
+# How long after `begin` a call may still be under way, which atmem wants to know: it licenses a
+# retry on a key while this and its margin are left of it. A host may use its licence until the
+# lease's end. The longest that atmem takes is 90 s: with its margin, exactly the lease.
+TIMEOUT_SECONDS = LEASE_SECONDS - KEY_MARGIN_SECONDS
+
+# atmem refuses a key that does not outlast timeout and margin. One that does not outlast the lease
+# licenses no retry either way, so there the host's deadline of a call (DESIGN §4) stands.
+SHORT_KEY_TIMEOUT_SECONDS = 10
 
 
 class RefusalKind(Enum):

@@ -10,7 +10,7 @@ from typing import Final
 
 from services.common.canonical import sha256_hex
 
-__all__ = ["attempt_id", "protocol_id", "run_id", "source_id", "workflow_key"]
+__all__ = ["protocol_id", "run_id", "source_id", "workflow_key"]
 
 _ESCAPE: Final = "mq-"
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
@@ -33,12 +33,6 @@ def workflow_key(operation_id: str) -> str:
 def run_id(incarnation_id: str) -> str:
     """The run of atmem: one life of the asking host."""
     return _fitting(_RUN, incarnation_id)
-
-
-def attempt_id(incarnation_id: str, begin_id: str) -> str:
-    """The attempt of atmem: one Begin of one life. A repeat of both is the same attempt."""
-    pair = f"{len(incarnation_id)}:{incarnation_id}{begin_id}"
-    return f"attempt_{sha256_hex(pair.encode())}"
 
 
 def protocol_id(text: str, *, default: str = "") -> str:

@@ -163,7 +163,7 @@ def test_a_completed_operation_is_reused_after_a_kill(stack: Stack, memory: Memo
     asked = spec(call="completed")
     granted = _begin(memory, asked, "b1").execute
     assert granted.attempt == 1
-    assert _begin(memory, asked, "b1").reason_code == "attempt_already_issued"
+    assert _begin(memory, asked, "b1").reason_code == "attempt_in_progress"
     assert _begin(memory, asked, "b2").reason_code == "attempt_in_progress"
     completed = continuity_pb2.RECEIPT_DISPOSITION_COMPLETED
     assert _record(memory, asked, granted) == completed

@@ -67,9 +67,35 @@ def test_an_operation_goes_from_grant_to_reuse(served: Served) -> None:
 def test_a_repeated_begin_is_told_to_wait(served: Served) -> None:
     asked = spec()
     served.begin(asked, call="b1")
-    assert served.begin(asked, call="b1").reason_code == "attempt_already_issued"
+    assert served.begin(asked, call="b1").reason_code == "attempt_in_progress"
     assert served.begin(asked, call="b2").reason_code == "attempt_in_progress"
     assert served.begin(asked, call="b2").wait.remaining_ms == 120_000
+
+
+def test_a_begin_that_comes_again_after_its_lease_is_decided_afresh(served: Served) -> None:
+    kinds = {}
+    for number, capability in enumerate((1, 2, 3)):
+        asked = spec(common_pb2.EffectCapability.ValueType(capability), call=f"call-{number}")
+        served.begin(asked, call="b1")
+        served.clock.now_seconds += 121
+        kinds[capability] = served.begin(asked, call="b1").WhichOneof("kind")
+    assert kinds == {1: "confirm", 2: "query", 3: "execute"}
+
+
+def test_a_renewal_behind_the_mark_is_refused_for_good(served: Served) -> None:
+    asked = spec()
+    granted = served.begin(asked).execute
+    served.vaults.refuse_next = "controller clock moved backwards; recovery paused"
+    request = continuity_pb2.RenewRequest(
+        namespace=asked.namespace,
+        operation_id=asked.operation_id,
+        incarnation_id="life-1",
+        attempt=granted.attempt,
+        lease_token=granted.lease_token,
+    )
+    with pytest.raises(grpc.RpcError) as refused:
+        served.continuity.Renew(request, timeout=DEADLINE_SECONDS)
+    assert status_of(refused.value) is grpc.StatusCode.FAILED_PRECONDITION
 
 
 def test_an_expired_lease_is_confirmed_asked_or_granted_again(served: Served) -> None:

@@ -13,6 +13,7 @@ from services.vendors.atmem.definitions import (
     known_capability,
     spec_of,
 )
+from services.vendors.atmem.model import KEY_MARGIN_SECONDS, LEASE_SECONDS
 from tests.services.vendors.atmem.samples import spec
 
 CAPABILITIES = [
@@ -63,7 +64,21 @@ def test_capability_and_retention_are_in_their_own_places() -> None:
     definition = definition_of(spec(common_pb2.EFFECT_CAPABILITY_IDEMPOTENT, retention_seconds=90))
     assert (definition["name"], definition["tool"]) == ("call", "publish_document")
     assert (definition["capability"], definition["retention_seconds"]) == ("idempotent", 90)
-    assert definition["timeout_seconds"] == 10
+
+
+@pytest.mark.parametrize(
+    ("capability", "retention_seconds", "timeout_seconds"),
+    [("NONE", 0, 90), ("QUERY", 0, 90), ("IDEMPOTENT", 121, 90), ("IDEMPOTENT", 120, 10)],
+)
+def test_a_retry_on_a_key_wants_the_whole_lease_of_it(
+    capability: str, retention_seconds: int, timeout_seconds: int
+) -> None:
+    named = common_pb2.EffectCapability.Value(f"EFFECT_CAPABILITY_{capability}")
+    definition = definition_of(spec(named, retention_seconds=retention_seconds))
+    assert definition["timeout_seconds"] == timeout_seconds
+    # atmem takes the definition, and retries while timeout + margin are left.
+    assert capability != "IDEMPOTENT" or retention_seconds > timeout_seconds + KEY_MARGIN_SECONDS
+    assert timeout_seconds == 10 or timeout_seconds + KEY_MARGIN_SECONDS == LEASE_SECONDS
 
 
 def test_a_capability_that_is_not_set_is_none() -> None:

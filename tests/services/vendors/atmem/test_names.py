@@ -15,7 +15,6 @@ ATMEM_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,127}", re.ASCII)
 @given(IDS)
 def test_every_id_fits_the_alphabets(text: str) -> None:
     assert ATMEM_RUN.fullmatch(names.run_id(text))
-    assert ATMEM_RUN.fullmatch(names.attempt_id(text, text))
     assert ATMEM_PROTOCOL.fullmatch(names.protocol_id(text))
     assert ATMEM_PROTOCOL.fullmatch(names.source_id(text, "0" * 32))
 
@@ -25,18 +24,6 @@ def test_two_ids_never_become_one(first: str, second: str) -> None:
     same = first == second
     assert (names.run_id(first) == names.run_id(second)) is same
     assert (names.protocol_id(first) == names.protocol_id(second)) is same
-
-
-@given(IDS, IDS, IDS, IDS)
-def test_an_attempt_is_one_begin_of_one_life(
-    life: str, begin: str, life2: str, begin2: str
-) -> None:
-    same = (life, begin) == (life2, begin2)
-    assert (names.attempt_id(life, begin) == names.attempt_id(life2, begin2)) is same
-
-
-def test_a_life_that_ends_where_a_begin_starts_is_another() -> None:
-    assert names.attempt_id("ab", "c") != names.attempt_id("a", "bc")
 
 
 def test_a_digest_of_one_id_is_not_taken_as_another_id() -> None:
