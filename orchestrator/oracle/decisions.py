@@ -132,6 +132,7 @@ def granted(world: World, moment: Moment, asked: BeginAsked, frame: Frame) -> Wo
         grants=(*used.grants, grant),
         absent_final=False,
         uncertain=0,
+        asking=False,
         operator=None,
         renewals=0,
     )
@@ -217,12 +218,24 @@ def _expired(
     elif spec.capability is Capability.NONE:
         yield _kept(world, moment, _CONFIRM, Row.EXPIRED)
     elif world.uncertain == 0:
-        yield _asking(world, moment, latest)
+        yield _asking(world, moment, latest, frame)
+        yield from _behind_a_question(world, moment, frame)
     else:
         yield _kept(world, moment, _CONFIRM, Row.EXPIRED)
         if world.uncertain < frame.declared.max_uncertain:
-            yield _asking(world, moment, latest)
+            yield _asking(world, moment, latest, frame)
             yield _kept(world, moment, _WAIT, Row.EXPIRED)
+
+
+def _behind_a_question(world: World, moment: Moment, frame: Frame) -> Iterator[Outcome]:
+    """WAIT while another's question is open, for the time that the memory declares."""
+    if not world.asking or not frame.declared.question_ns:
+        return
+    open_still = moment.zone.at_most(Instant.NOW, Instant.QUESTION_END, -1)
+    over = moment.zone.at_least(Instant.NOW, Instant.QUESTION_END, 0)
+    if open_still is not None:
+        at = replace(moment, zone=open_still)
+        yield replace(_kept(world, at, _WAIT, Row.EXPIRED), timing=over is not None)
 
 
 def _with_key(
@@ -260,9 +273,14 @@ def _anew(world: World, moment: Moment, asked: BeginAsked, frame: Frame, row: Ro
     return Outcome(ExecuteAnew(above), after, moment.zone, row)
 
 
-def _asking(world: World, moment: Moment, latest: Grant) -> Outcome:
+def _asking(world: World, moment: Moment, latest: Grant, frame: Frame) -> Outcome:
     """QUERY. Each may have a ticket of its own; an answer that was not seen hides which."""
-    return _kept(world.with_used_ticket(), moment, AskDestination(latest), Row.EXPIRED)
+    question_ns = frame.declared.question_ns
+    if question_ns:
+        zone = moment.zone.assign(Instant.QUESTION_END, Instant.NOW, question_ns)
+        moment = replace(moment, zone=zone)
+    asked = replace(world.with_used_ticket(), asking=bool(question_ns))
+    return _kept(asked, moment, AskDestination(latest), Row.EXPIRED)
 
 
 def _kept(world: World, moment: Moment, pattern: Pattern, row: Row) -> Outcome:

@@ -28,6 +28,7 @@ class DeclaredMemory:
         decision_peek: Peek is served.
         max_uncertain: Answers ABSENT_UNCERTAIN after which CONFIRM is owed.
         key_margin_ns: Safety margin before a key's end.
+        question_ns: An open question keeps the next asker waiting for so long; 0: it does not.
         max_attempts: Attempts of one operation; 0 for no bound.
         max_renewals: Renewals of one attempt; 0: it says nothing, or takes none.
         max_operations: Operations of one workflow; 0 for no bound.
@@ -42,6 +43,7 @@ class DeclaredMemory:
     decision_peek: bool = False
     max_uncertain: int = DEFAULT_UNCERTAIN_BOUND
     key_margin_ns: int = 0
+    question_ns: int = 0
     max_attempts: int = 0
     max_renewals: int = 0
     max_operations: int = 0
@@ -65,6 +67,7 @@ class DeclaredMemory:
             decision_peek=vendor_pb2.CAPABILITY_DECISION_PEEK in supported,
             max_uncertain=limits.max_uncertain_queries or DEFAULT_UNCERTAIN_BOUND,
             key_margin_ns=limits.key_margin_seconds * NANOSECONDS,
+            question_ns=limits.question_lease_seconds * NANOSECONDS,
             max_attempts=limits.max_attempts_per_operation,
             max_renewals=limits.max_renewals,
             max_operations=limits.max_operations_per_workflow,

@@ -9,12 +9,12 @@ known by bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from orchestrator.oracle.clockmap import ClockMap
-from orchestrator.oracle.decisions import granted
 from orchestrator.oracle.declared import DeclaredMemory
+from orchestrator.oracle.despite import keeps_back, worlds_despite
 from orchestrator.oracle.errors import OracleLimitError, ViewError
 from orchestrator.oracle.frame import Frame
 from orchestrator.oracle.judgement import CallJudgement, Classification, OperationJudgement
@@ -31,21 +31,18 @@ from orchestrator.oracle.messages import (
     BeginAsked,
     DecisionKind,
     DecisionTold,
-    Disposition,
     Malformed,
     PeekAsked,
-    ReceiptAsked,
     Refused,
     Renewed,
     Request,
     Unanswered,
 )
-from orchestrator.oracle.moments import moments
 from orchestrator.oracle.outcomes import label
 from orchestrator.oracle.particulars import Problem, identity_problems, problems_of
 from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.view import Call, OperationView
-from orchestrator.oracle.worlds import Completion, World
+from orchestrator.oracle.worlds import World
 
 __all__ = ["judge_operation"]
 
@@ -112,7 +109,7 @@ _Following = tuple[tuple[Configuration, World], ...]
 
 def _judge(call: Call, step: Step, frame: Frame) -> tuple[CallJudgement, _Following]:
     """One answer's judgement, and the worlds to go on with."""
-    fits = [] if isinstance(call.answer, Malformed) else _matching(step)
+    fits = [] if isinstance(call.answer, Malformed) else step.matching()
     checked = [(candidate, world, _problems(call, candidate, frame)) for candidate, world in fits]
     clean = [entry for entry in checked if not entry[2]]
     chosen = clean or checked
@@ -120,7 +117,7 @@ def _judge(call: Call, step: Step, frame: Frame) -> tuple[CallJudgement, _Follow
         found = _identity_problems(call, step)
         classification = Classification.MALFORMED if found else _class_of_refused(call, step)
         judgement = _judgement(call, step, step.candidates, classification, found)
-        return judgement, tuple(_despite(call, step, frame))
+        return judgement, tuple(worlds_despite(call, step, frame))
     problems: tuple[Problem, ...] = ()
     classification = Classification.OK
     if not clean:
@@ -131,14 +128,6 @@ def _judge(call: Call, step: Step, frame: Frame) -> tuple[CallJudgement, _Follow
     candidates = [candidate for candidate, _, _ in chosen]
     judgement = _judgement(call, step, candidates, classification, problems)
     return judgement, tuple((candidate.before, world) for candidate, world, _ in chosen)
-
-
-def _matching(step: Step) -> list[tuple[Candidate, World]]:
-    return [
-        (candidate, candidate.matched)
-        for candidate in step.candidates
-        if candidate.matched is not None
-    ]
 
 
 def _problems(call: Call, candidate: Candidate, frame: Frame) -> tuple[Problem, ...]:
@@ -165,57 +154,8 @@ def _class_of_refused(call: Call, step: Step) -> Classification:
         if answer.kind in (DecisionKind.EXECUTE, DecisionKind.REUSE):
             return Classification.UNSAFE
         return Classification.NEEDLESS
-    return Classification.NEEDLESS if isinstance(answer, Refused) else Classification.UNSAFE
-
-
-def _despite(call: Call, step: Step, frame: Frame) -> Iterator[tuple[Configuration, World]]:
-    """The worlds to go on with after an answer that no world allows."""
-    answer, asked = call.answer, call.request
-    befores = tuple(dict.fromkeys(candidate.before for candidate in step.candidates))
-    if isinstance(answer, DecisionTold) and isinstance(asked, BeginAsked):
-        if answer.kind is DecisionKind.EXECUTE:
-            yield from _granted_despite(call, asked, answer, befores, frame)
-            return
-        for before in befores:
-            yield before, _told_despite(before.world, asked, answer)
-        return
-    for before in befores:
-        yield before, before.world
-    if isinstance(answer, Malformed):
-        for candidate, world in _matching(step):
-            yield candidate.before, world
-    elif isinstance(asked, ReceiptAsked) and answer == Accepted(Disposition.COMPLETED):
-        for before in befores:
-            yield before, replace(before.world, completion=Completion(asked.receipt))
-
-
-def _granted_despite(
-    call: Call,
-    asked: BeginAsked,
-    told: DecisionTold,
-    befores: Iterable[Configuration],
-    frame: Frame,
-) -> Iterator[tuple[Configuration, World]]:
-    """The grant took place, allowed or not: what comes after is judged by it."""
-    for before in befores:
-        world = replace(before.world, spec=before.world.spec or asked.spec)
-        for moment in moments(
-            world.zone,
-            world.segment,
-            call.forwarded_ns,
-            call.last_ns,
-            frame.clock,
-            mark_ns=call.mark_ns,
-        ):
-            after = granted(world, moment, asked, frame)
-            yield before, after.with_latest(told.attempt, told.token)
-
-
-def _told_despite(world: World, asked: BeginAsked, told: DecisionTold) -> World:
-    bound = replace(world, spec=world.spec or asked.spec)
-    if told.kind is DecisionKind.QUERY and bound.grants:
-        return replace(bound.with_used_ticket(), ticket=told.token)
-    return bound
+    withheld = isinstance(answer, Refused) or keeps_back(answer, step.candidates)
+    return Classification.NEEDLESS if withheld else Classification.UNSAFE
 
 
 def _judgement(

@@ -124,6 +124,10 @@ class Step:
     position: int
     candidates: tuple[Candidate, ...]
 
+    def matching(self) -> list[tuple[Candidate, World]]:
+        """What fits the answer, each with the world to go on with."""
+        return [(one, one.matched) for one in self.candidates if one.matched is not None]
+
 
 def outcomes(world: World, call: Call, frame: Frame) -> Iterator[Outcome]:
     """Every outcome of any call in one world."""

@@ -130,7 +130,7 @@ def _query_changes(world: World, asked: QueryAsked, frame: Frame) -> Iterator[_C
         return
     mislabelled = asked.receipt is not None and asked.receipt.attempt != asked.attempt
     if current and not mislabelled:
-        yield _ACKNOWLEDGED, after.with_used_ticket()
+        yield _ACKNOWLEDGED, replace(after.with_used_ticket(), asking=False)
         return
     # A receipt that names another attempt, or a ticket that was used or replaced: whether it still
     # counts is the memory's affair, but an absence told for a superseded attempt never counts.

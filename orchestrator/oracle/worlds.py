@@ -84,6 +84,7 @@ class World:
         uncertain: ABSENT_UNCERTAIN recorded since the latest grant.
         ticket: Query ticket that was issued last, while it was not used.
         old_tickets: (attempt, ticket) of every other ticket that was issued.
+        asking: A question was asked since the latest grant, and nothing recorded under it yet.
         operator: The operator's word since the latest grant.
         renewals: Renewals of the latest attempt.
         evidence: Attempt and receipt of what a superseded attempt reported first.
@@ -98,6 +99,7 @@ class World:
     uncertain: int = 0
     ticket: str | None = None
     old_tickets: frozenset[tuple[int, str]] = frozenset()
+    asking: bool = False
     operator: OperatorWord | None = None
     renewals: int = 0
     evidence: frozenset[tuple[int, ReceiptKey]] = frozenset()

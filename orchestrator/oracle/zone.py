@@ -22,6 +22,7 @@ UNBOUNDED = 1 << 80
 class Instant(IntEnum):
     """The instants that a world remembers, in nanoseconds.
 
+    QUESTION_END is the end of the latest question's own lease, where a memory declares one.
     POINT and NEXT_POINT are on the interposer's clock, the others on the memory's.
 
     ZERO is the number 0, so that absolute times are differences, too. NOW is the memory's effective
@@ -35,6 +36,7 @@ class Instant(IntEnum):
     MARK = 4
     NOW = 5
     NEXT_POINT = 6
+    QUESTION_END = 7
 
 
 _SIZE = len(Instant)

@@ -25,49 +25,49 @@ _sym_db = _symbol_database.Default()
 from memqual.v1 import common_pb2 as memqual_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17memqual/v1/vendor.proto\x12\nmemqual.v1\x1a\x17memqual/v1/common.proto\"\xb3\x01\n\x15\x43\x61pabilityDeclaration\x12*\n\ncapability\x18\x01 \x01(\x0e\x32\x16.memqual.v1.Capability\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.memqual.v1.CapabilityStatus\x12,\n\x0b\x65nforcement\x18\x03 \x01(\x0e\x32\x17.memqual.v1.Enforcement\x12\x12\n\nlimitation\x18\x04 \x01(\t\"\xde\x01\n\x06Limits\x12\x15\n\rlease_seconds\x18\x01 \x01(\r\x12\x14\n\x0cmax_renewals\x18\x02 \x01(\r\x12#\n\x1bmax_operations_per_workflow\x18\x03 \x01(\r\x12\"\n\x1amax_attempts_per_operation\x18\x04 \x01(\r\x12#\n\x1bmax_revisions_per_operation\x18\x05 \x01(\r\x12\x1d\n\x15max_uncertain_queries\x18\x06 \x01(\r\x12\x1a\n\x12key_margin_seconds\x18\x07 \x01(\r\"\x11\n\x0f\x44\x65scribeRequest\"\xc4\x02\n\x10\x44\x65scribeResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\"\n\x06limits\x18\x03 \x01(\x0b\x32\x12.memqual.v1.Limits\x12+\n\x0blease_clock\x18\x04 \x01(\x0e\x32\x16.memqual.v1.LeaseClock\x12\x13\n\x0bllm_in_loop\x18\x05 \x01(\x08\x12\x15\n\rdeterministic\x18\x06 \x01(\x08\x12,\n\x0fscored_surfaces\x18\x07 \x03(\x0e\x32\x13.memqual.v1.Surface\x12\x37\n\x0c\x63\x61pabilities\x18\x08 \x03(\x0b\x32!.memqual.v1.CapabilityDeclaration\x12\x13\n\x0btaint_order\x18\t \x03(\t\x12\x18\n\x10model_disclosure\x18\n \x01(\t\"\x0c\n\nNowRequest\"6\n\x0bNowResponse\x12\'\n\x05\x63lock\x18\x01 \x01(\x0b\x32\x18.memqual.v1.ClockReading\"%\n\x10StateHashRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"#\n\x11StateHashResponse\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\"H\n\rExportRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12$\n\x07surface\x18\x02 \x01(\x0e\x32\x13.memqual.v1.Surface\"X\n\x0e\x45xportResponse\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\x0c\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.memqual.v1.ExportKind\"!\n\x0cResetRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"\x0f\n\rResetResponse*\x9a\x04\n\nCapability\x12\x1a\n\x16\x43\x41PABILITY_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41PABILITY_SOURCE_TRUST\x10\x01\x12)\n%CAPABILITY_DERIVATION_TRACKING_DIRECT\x10\x02\x12-\n)CAPABILITY_DERIVATION_TRACKING_TRANSITIVE\x10\x03\x12 \n\x1c\x43\x41PABILITY_PROCEDURAL_MEMORY\x10\x04\x12\x1f\n\x1b\x43\x41PABILITY_AUTHORITY_GATING\x10\x05\x12$\n CAPABILITY_PURPOSE_SCOPED_RECALL\x10\x06\x12\x1e\n\x1a\x43\x41PABILITY_SECRET_BLOCKING\x10\x07\x12\x19\n\x15\x43\x41PABILITY_CONTINUITY\x10\x08\x12\x1b\n\x17\x43\x41PABILITY_BEGIN_REPLAY\x10\t\x12\x1c\n\x18\x43\x41PABILITY_FINAL_ABSENCE\x10\n\x12\x1c\n\x18\x43\x41PABILITY_DECISION_PEEK\x10\x0b\x12\x1e\n\x1a\x43\x41PABILITY_INTENT_MATCHING\x10\x0c\x12!\n\x1d\x43\x41PABILITY_ROLLBACK_DETECTION\x10\r\x12\x18\n\x14\x43\x41PABILITY_NARRATIVE\x10\x0e\x12\x1f\n\x1b\x43\x41PABILITY_NARRATIVE_TRACES\x10\x0f*\x9b\x01\n\x10\x43\x61pabilityStatus\x12!\n\x1d\x43\x41PABILITY_STATUS_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x43\x41PABILITY_STATUS_SUPPORTED\x10\x01\x12\x1c\n\x18\x43\x41PABILITY_STATUS_ABSENT\x10\x02\x12%\n!CAPABILITY_STATUS_NOT_EXPRESSIBLE\x10\x03*[\n\x0b\x45nforcement\x12\x1b\n\x17\x45NFORCEMENT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NFORCEMENT_NATIVE\x10\x01\x12\x17\n\x13\x45NFORCEMENT_ADAPTER\x10\x02*Z\n\nLeaseClock\x12\x1b\n\x17LEASE_CLOCK_UNSPECIFIED\x10\x00\x12\x14\n\x10LEASE_CLOCK_WALL\x10\x01\x12\x19\n\x15LEASE_CLOCK_MONOTONIC\x10\x02*\x85\x01\n\x07Surface\x12\x17\n\x13SURFACE_UNSPECIFIED\x10\x00\x12\x15\n\x11SURFACE_CANONICAL\x10\x01\x12\x11\n\rSURFACE_GRAPH\x10\x02\x12\x11\n\rSURFACE_INDEX\x10\x03\x12\x11\n\rSURFACE_AUDIT\x10\x04\x12\x11\n\rSURFACE_MEDIA\x10\x05*Y\n\nExportKind\x12\x1b\n\x17\x45XPORT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x45XPORT_KIND_RAW_TURN\x10\x01\x12\x14\n\x10\x45XPORT_KIND_FACT\x10\x02\x32\xd9\x02\n\rVendorService\x12\x45\n\x08\x44\x65scribe\x12\x1b.memqual.v1.DescribeRequest\x1a\x1c.memqual.v1.DescribeResponse\x12\x36\n\x03Now\x12\x16.memqual.v1.NowRequest\x1a\x17.memqual.v1.NowResponse\x12H\n\tStateHash\x12\x1c.memqual.v1.StateHashRequest\x1a\x1d.memqual.v1.StateHashResponse\x12\x41\n\x06\x45xport\x12\x19.memqual.v1.ExportRequest\x1a\x1a.memqual.v1.ExportResponse0\x01\x12<\n\x05Reset\x12\x18.memqual.v1.ResetRequest\x1a\x19.memqual.v1.ResetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17memqual/v1/vendor.proto\x12\nmemqual.v1\x1a\x17memqual/v1/common.proto\"\xb3\x01\n\x15\x43\x61pabilityDeclaration\x12*\n\ncapability\x18\x01 \x01(\x0e\x32\x16.memqual.v1.Capability\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.memqual.v1.CapabilityStatus\x12,\n\x0b\x65nforcement\x18\x03 \x01(\x0e\x32\x17.memqual.v1.Enforcement\x12\x12\n\nlimitation\x18\x04 \x01(\t\"\xfe\x01\n\x06Limits\x12\x15\n\rlease_seconds\x18\x01 \x01(\r\x12\x14\n\x0cmax_renewals\x18\x02 \x01(\r\x12#\n\x1bmax_operations_per_workflow\x18\x03 \x01(\r\x12\"\n\x1amax_attempts_per_operation\x18\x04 \x01(\r\x12#\n\x1bmax_revisions_per_operation\x18\x05 \x01(\r\x12\x1d\n\x15max_uncertain_queries\x18\x06 \x01(\r\x12\x1a\n\x12key_margin_seconds\x18\x07 \x01(\r\x12\x1e\n\x16question_lease_seconds\x18\x08 \x01(\r\"\x11\n\x0f\x44\x65scribeRequest\"\xc4\x02\n\x10\x44\x65scribeResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\"\n\x06limits\x18\x03 \x01(\x0b\x32\x12.memqual.v1.Limits\x12+\n\x0blease_clock\x18\x04 \x01(\x0e\x32\x16.memqual.v1.LeaseClock\x12\x13\n\x0bllm_in_loop\x18\x05 \x01(\x08\x12\x15\n\rdeterministic\x18\x06 \x01(\x08\x12,\n\x0fscored_surfaces\x18\x07 \x03(\x0e\x32\x13.memqual.v1.Surface\x12\x37\n\x0c\x63\x61pabilities\x18\x08 \x03(\x0b\x32!.memqual.v1.CapabilityDeclaration\x12\x13\n\x0btaint_order\x18\t \x03(\t\x12\x18\n\x10model_disclosure\x18\n \x01(\t\"\x0c\n\nNowRequest\"6\n\x0bNowResponse\x12\'\n\x05\x63lock\x18\x01 \x01(\x0b\x32\x18.memqual.v1.ClockReading\"%\n\x10StateHashRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"#\n\x11StateHashResponse\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\"H\n\rExportRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12$\n\x07surface\x18\x02 \x01(\x0e\x32\x13.memqual.v1.Surface\"X\n\x0e\x45xportResponse\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\x0c\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.memqual.v1.ExportKind\"!\n\x0cResetRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"\x0f\n\rResetResponse*\x9a\x04\n\nCapability\x12\x1a\n\x16\x43\x41PABILITY_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41PABILITY_SOURCE_TRUST\x10\x01\x12)\n%CAPABILITY_DERIVATION_TRACKING_DIRECT\x10\x02\x12-\n)CAPABILITY_DERIVATION_TRACKING_TRANSITIVE\x10\x03\x12 \n\x1c\x43\x41PABILITY_PROCEDURAL_MEMORY\x10\x04\x12\x1f\n\x1b\x43\x41PABILITY_AUTHORITY_GATING\x10\x05\x12$\n CAPABILITY_PURPOSE_SCOPED_RECALL\x10\x06\x12\x1e\n\x1a\x43\x41PABILITY_SECRET_BLOCKING\x10\x07\x12\x19\n\x15\x43\x41PABILITY_CONTINUITY\x10\x08\x12\x1b\n\x17\x43\x41PABILITY_BEGIN_REPLAY\x10\t\x12\x1c\n\x18\x43\x41PABILITY_FINAL_ABSENCE\x10\n\x12\x1c\n\x18\x43\x41PABILITY_DECISION_PEEK\x10\x0b\x12\x1e\n\x1a\x43\x41PABILITY_INTENT_MATCHING\x10\x0c\x12!\n\x1d\x43\x41PABILITY_ROLLBACK_DETECTION\x10\r\x12\x18\n\x14\x43\x41PABILITY_NARRATIVE\x10\x0e\x12\x1f\n\x1b\x43\x41PABILITY_NARRATIVE_TRACES\x10\x0f*\x9b\x01\n\x10\x43\x61pabilityStatus\x12!\n\x1d\x43\x41PABILITY_STATUS_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x43\x41PABILITY_STATUS_SUPPORTED\x10\x01\x12\x1c\n\x18\x43\x41PABILITY_STATUS_ABSENT\x10\x02\x12%\n!CAPABILITY_STATUS_NOT_EXPRESSIBLE\x10\x03*[\n\x0b\x45nforcement\x12\x1b\n\x17\x45NFORCEMENT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NFORCEMENT_NATIVE\x10\x01\x12\x17\n\x13\x45NFORCEMENT_ADAPTER\x10\x02*Z\n\nLeaseClock\x12\x1b\n\x17LEASE_CLOCK_UNSPECIFIED\x10\x00\x12\x14\n\x10LEASE_CLOCK_WALL\x10\x01\x12\x19\n\x15LEASE_CLOCK_MONOTONIC\x10\x02*\x85\x01\n\x07Surface\x12\x17\n\x13SURFACE_UNSPECIFIED\x10\x00\x12\x15\n\x11SURFACE_CANONICAL\x10\x01\x12\x11\n\rSURFACE_GRAPH\x10\x02\x12\x11\n\rSURFACE_INDEX\x10\x03\x12\x11\n\rSURFACE_AUDIT\x10\x04\x12\x11\n\rSURFACE_MEDIA\x10\x05*Y\n\nExportKind\x12\x1b\n\x17\x45XPORT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x45XPORT_KIND_RAW_TURN\x10\x01\x12\x14\n\x10\x45XPORT_KIND_FACT\x10\x02\x32\xd9\x02\n\rVendorService\x12\x45\n\x08\x44\x65scribe\x12\x1b.memqual.v1.DescribeRequest\x1a\x1c.memqual.v1.DescribeResponse\x12\x36\n\x03Now\x12\x16.memqual.v1.NowRequest\x1a\x17.memqual.v1.NowResponse\x12H\n\tStateHash\x12\x1c.memqual.v1.StateHashRequest\x1a\x1d.memqual.v1.StateHashResponse\x12\x41\n\x06\x45xport\x12\x19.memqual.v1.ExportRequest\x1a\x1a.memqual.v1.ExportResponse0\x01\x12<\n\x05Reset\x12\x18.memqual.v1.ResetRequest\x1a\x19.memqual.v1.ResetResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memqual.v1.vendor_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CAPABILITY']._serialized_start=1180
-  _globals['_CAPABILITY']._serialized_end=1718
-  _globals['_CAPABILITYSTATUS']._serialized_start=1721
-  _globals['_CAPABILITYSTATUS']._serialized_end=1876
-  _globals['_ENFORCEMENT']._serialized_start=1878
-  _globals['_ENFORCEMENT']._serialized_end=1969
-  _globals['_LEASECLOCK']._serialized_start=1971
-  _globals['_LEASECLOCK']._serialized_end=2061
-  _globals['_SURFACE']._serialized_start=2064
-  _globals['_SURFACE']._serialized_end=2197
-  _globals['_EXPORTKIND']._serialized_start=2199
-  _globals['_EXPORTKIND']._serialized_end=2288
+  _globals['_CAPABILITY']._serialized_start=1212
+  _globals['_CAPABILITY']._serialized_end=1750
+  _globals['_CAPABILITYSTATUS']._serialized_start=1753
+  _globals['_CAPABILITYSTATUS']._serialized_end=1908
+  _globals['_ENFORCEMENT']._serialized_start=1910
+  _globals['_ENFORCEMENT']._serialized_end=2001
+  _globals['_LEASECLOCK']._serialized_start=2003
+  _globals['_LEASECLOCK']._serialized_end=2093
+  _globals['_SURFACE']._serialized_start=2096
+  _globals['_SURFACE']._serialized_end=2229
+  _globals['_EXPORTKIND']._serialized_start=2231
+  _globals['_EXPORTKIND']._serialized_end=2320
   _globals['_CAPABILITYDECLARATION']._serialized_start=65
   _globals['_CAPABILITYDECLARATION']._serialized_end=244
   _globals['_LIMITS']._serialized_start=247
-  _globals['_LIMITS']._serialized_end=469
-  _globals['_DESCRIBEREQUEST']._serialized_start=471
-  _globals['_DESCRIBEREQUEST']._serialized_end=488
-  _globals['_DESCRIBERESPONSE']._serialized_start=491
-  _globals['_DESCRIBERESPONSE']._serialized_end=815
-  _globals['_NOWREQUEST']._serialized_start=817
-  _globals['_NOWREQUEST']._serialized_end=829
-  _globals['_NOWRESPONSE']._serialized_start=831
-  _globals['_NOWRESPONSE']._serialized_end=885
-  _globals['_STATEHASHREQUEST']._serialized_start=887
-  _globals['_STATEHASHREQUEST']._serialized_end=924
-  _globals['_STATEHASHRESPONSE']._serialized_start=926
-  _globals['_STATEHASHRESPONSE']._serialized_end=961
-  _globals['_EXPORTREQUEST']._serialized_start=963
-  _globals['_EXPORTREQUEST']._serialized_end=1035
-  _globals['_EXPORTRESPONSE']._serialized_start=1037
-  _globals['_EXPORTRESPONSE']._serialized_end=1125
-  _globals['_RESETREQUEST']._serialized_start=1127
-  _globals['_RESETREQUEST']._serialized_end=1160
-  _globals['_RESETRESPONSE']._serialized_start=1162
-  _globals['_RESETRESPONSE']._serialized_end=1177
-  _globals['_VENDORSERVICE']._serialized_start=2291
-  _globals['_VENDORSERVICE']._serialized_end=2636
+  _globals['_LIMITS']._serialized_end=501
+  _globals['_DESCRIBEREQUEST']._serialized_start=503
+  _globals['_DESCRIBEREQUEST']._serialized_end=520
+  _globals['_DESCRIBERESPONSE']._serialized_start=523
+  _globals['_DESCRIBERESPONSE']._serialized_end=847
+  _globals['_NOWREQUEST']._serialized_start=849
+  _globals['_NOWREQUEST']._serialized_end=861
+  _globals['_NOWRESPONSE']._serialized_start=863
+  _globals['_NOWRESPONSE']._serialized_end=917
+  _globals['_STATEHASHREQUEST']._serialized_start=919
+  _globals['_STATEHASHREQUEST']._serialized_end=956
+  _globals['_STATEHASHRESPONSE']._serialized_start=958
+  _globals['_STATEHASHRESPONSE']._serialized_end=993
+  _globals['_EXPORTREQUEST']._serialized_start=995
+  _globals['_EXPORTREQUEST']._serialized_end=1067
+  _globals['_EXPORTRESPONSE']._serialized_start=1069
+  _globals['_EXPORTRESPONSE']._serialized_end=1157
+  _globals['_RESETREQUEST']._serialized_start=1159
+  _globals['_RESETREQUEST']._serialized_end=1192
+  _globals['_RESETRESPONSE']._serialized_start=1194
+  _globals['_RESETRESPONSE']._serialized_end=1209
+  _globals['_VENDORSERVICE']._serialized_start=2323
+  _globals['_VENDORSERVICE']._serialized_end=2668
 # @@protoc_insertion_point(module_scope)

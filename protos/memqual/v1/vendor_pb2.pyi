@@ -256,6 +256,7 @@ class Limits(_message.Message):
     MAX_REVISIONS_PER_OPERATION_FIELD_NUMBER: _builtins.int
     MAX_UNCERTAIN_QUERIES_FIELD_NUMBER: _builtins.int
     KEY_MARGIN_SECONDS_FIELD_NUMBER: _builtins.int
+    QUESTION_LEASE_SECONDS_FIELD_NUMBER: _builtins.int
     lease_seconds: _builtins.int
     """Length of a fresh lease, seconds."""
     max_renewals: _builtins.int
@@ -270,6 +271,8 @@ class Limits(_message.Message):
     """Answers ABSENT_UNCERTAIN after which the memory answers CONFIRM."""
     key_margin_seconds: _builtins.int
     """Safety margin that the memory keeps before a key's end, seconds."""
+    question_lease_seconds: _builtins.int
+    """How long one open question to the destination keeps the next asker waiting, seconds; 0: it does not."""
     def __init__(
         self,
         *,
@@ -280,10 +283,11 @@ class Limits(_message.Message):
         max_revisions_per_operation: _builtins.int = ...,
         max_uncertain_queries: _builtins.int = ...,
         key_margin_seconds: _builtins.int = ...,
+        question_lease_seconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_margin_seconds", b"key_margin_seconds", "lease_seconds", b"lease_seconds", "max_attempts_per_operation", b"max_attempts_per_operation", "max_operations_per_workflow", b"max_operations_per_workflow", "max_renewals", b"max_renewals", "max_revisions_per_operation", b"max_revisions_per_operation", "max_uncertain_queries", b"max_uncertain_queries"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_margin_seconds", b"key_margin_seconds", "lease_seconds", b"lease_seconds", "max_attempts_per_operation", b"max_attempts_per_operation", "max_operations_per_workflow", b"max_operations_per_workflow", "max_renewals", b"max_renewals", "max_revisions_per_operation", b"max_revisions_per_operation", "max_uncertain_queries", b"max_uncertain_queries", "question_lease_seconds", b"question_lease_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -133,6 +133,8 @@ _LIMITS: Final = vendor_pb2.Limits(
     max_revisions_per_operation=REVISIONS_MAX,
     # One attempt executes, the rest may ask.
     max_uncertain_queries=ATTEMPTS_MAX - 1,
+    # A question is an attempt, and no other begins while its lease is live.
+    question_lease_seconds=LEASE_SECONDS,
 )
 
 

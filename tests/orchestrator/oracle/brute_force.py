@@ -32,6 +32,7 @@ class Memory:
         self.absent = False
         self.doubts = 0
         self.ticket: str | None = None
+        self.question_end: int | None = None
         self.tickets: set[tuple[int, str]] = set()
         self.reported: dict[int, tuple[Any, ...]] = {}
         self.operator = ""
@@ -57,6 +58,7 @@ class Memory:
             self.absent,
             self.doubts,
             self.ticket,
+            self.question_end,
             frozenset(self.tickets),
             frozenset(self.reported.items()),
             self.operator,
@@ -115,8 +117,9 @@ class Memory:
             number = self.attempts[-1][0]
             asked = self.fork()
             asked.spend_ticket(number)
+            asked.question_end = now + rules.question
             yield ("QUERY", number, None), asked
-            if self.doubts > 0:
+            if self.doubts > 0 or (self.question_end is not None and now < self.question_end):
                 yield ("WAIT",), self.fork()
         if rules.capability == "idempotent":
             key_end = self.first + rules.retention
@@ -135,6 +138,7 @@ class Memory:
         memory.end = now + rules.lease
         memory.mark = max(memory.mark, now)
         memory.absent, memory.doubts, memory.operator = False, 0, ""
+        memory.question_end = None
         memory.spend_ticket(above)
         return ("EXECUTE new", above + 1, None), memory
 
@@ -210,6 +214,7 @@ class Memory:
             memory.doubts += 1
         if current:
             memory.spend_ticket(ask.attempt)
+            memory.question_end = None
             yield ("OK", ""), memory
             return
         yield ("REFUSED",), self.fork()

@@ -20,6 +20,7 @@ class Rules:
     replay: bool = True
     final: bool = True
     max_uncertain: int = 2
+    question: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ LEASE = 4
 RULES = (
     Rules(capability="none"),
     Rules(capability="query", max_uncertain=1),
+    Rules(capability="query", question=2),
     Rules(capability="query", final=False, replay=False),
     Rules(capability="idempotent", retention=9),
     Rules(capability="idempotent", retention=9, margin=2),
@@ -114,6 +115,7 @@ def rules_and_clock(draw: st.DrawFn) -> tuple[Rules, Clock]:
         replay=draw(st.booleans()),
         final=draw(st.booleans()),
         max_uncertain=draw(st.integers(1, 3)),
+        question=draw(st.sampled_from([0, 2, 5])),
     )
     offsets = [(0, draw(st.integers(0, 5)))]
     for low, high in draw(st.sampled_from([(), ((1, 9),), ((1, 6), (7, 12))])):

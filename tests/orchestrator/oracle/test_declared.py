@@ -19,6 +19,7 @@ def test_a_full_declaration() -> None:
             max_attempts_per_operation=100,
             max_uncertain_queries=3,
             key_margin_seconds=5,
+            question_lease_seconds=7,
         ),
         lease_clock=vendor_pb2.LEASE_CLOCK_MONOTONIC,
         capabilities=[
@@ -37,6 +38,7 @@ def test_a_full_declaration() -> None:
         decision_peek=True,
         max_uncertain=3,
         key_margin_ns=5 * NANOSECONDS,
+        question_ns=7 * NANOSECONDS,
         max_attempts=100,
         max_renewals=10,
     )

@@ -28,6 +28,7 @@ from tests.orchestrator.oracle.tracing import (
     record_query,
     record_receipt,
     reuse,
+    spec,
     taken,
     wait,
 )
@@ -45,6 +46,29 @@ def test_a_receipt_of_the_latest_attempt_may_not_be_refused() -> None:
     story = granted()
     story.records(record_receipt(), status=REFUSED)
     assert story.classes() == ["ok", "needless"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "then", "last"),
+    [
+        (spec(), confirm(), "ok"),
+        (spec(), None, "unsafe"),
+        (ASKABLE, query(), "ok"),
+        (KEYED, None, "ok"),
+        (KEYED, wait(), "ok"),
+    ],
+)
+def test_what_is_kept_back_as_evidence_is_counted_once(
+    asked: continuity_pb2.OperationSpec, then: continuity_pb2.BeginResponse | None, last: str
+) -> None:
+    """It licenses nothing, and with the holder's own word the lease may be over."""
+    story = granted(Story(asked))
+    story.records(record_receipt(), taken(EVIDENCE))
+    if then is None:
+        again(story)
+    else:
+        story.begins(then)
+    assert story.classes() == ["ok", "needless", last]
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,49 @@ def test_a_question_about_another_attempt_is_no_question() -> None:
     assert story.classes() == ["ok", "needless"]
 
 
+EXCLUSIVE = DeclaredMemory(question_ns=60 * NANOSECONDS)
+
+
+@pytest.mark.parametrize(
+    ("declared", "after_seconds", "last"),
+    [
+        (EXCLUSIVE, 1, "ok"),
+        (EXCLUSIVE, 59, "ok"),
+        (EXCLUSIVE, 61, "needless"),
+        (DeclaredMemory(), 1, "needless"),
+    ],
+)
+def test_an_open_question_keeps_others_waiting_as_long_as_is_declared(
+    declared: DeclaredMemory, after_seconds: int, last: str
+) -> None:
+    story = expired(Story(ASKABLE, declared))
+    story.begins(query())
+    story.passes(after_seconds)
+    story.begins(wait())
+    assert story.classes() == ["ok", "ok", last]
+
+
+def test_a_question_whose_answer_was_lost_keeps_others_waiting() -> None:
+    story = expired(Story(ASKABLE, EXCLUSIVE))
+    story.begins(None, status=14)
+    story.begins(wait())
+    assert story.classes()[1] == "ok"
+
+
+def test_a_question_that_was_answered_keeps_nobody_waiting() -> None:
+    story = expired(Story(ASKABLE, EXCLUSIVE))
+    story.begins(query())
+    story.records(record_query(UNKNOWN))
+    story.begins(wait())
+    assert story.classes() == ["ok", "ok", "ok", "needless"]
+
+
+def test_nobody_waits_before_a_question_was_asked() -> None:
+    story = expired(Story(ASKABLE, EXCLUSIVE))
+    story.begins(wait())
+    assert story.classes() == ["ok", "needless"]
+
+
 def test_present_completes() -> None:
     story = expired(Story(ASKABLE))
     story.begins(query())

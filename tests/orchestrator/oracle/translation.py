@@ -57,6 +57,7 @@ def declared(rules: Rules) -> DeclaredMemory:
         final_absence=rules.final,
         max_uncertain=rules.max_uncertain,
         key_margin_ns=rules.margin,
+        question_ns=rules.question,
     )
 
 
