@@ -18,7 +18,7 @@ from orchestrator.plan import Member
 from orchestrator.scoring.case_faults import check_case_faults
 from orchestrator.scoring.checks import Finder
 from orchestrator.scoring.decision_checks import check_decisions
-from orchestrator.scoring.declared import not_run
+from orchestrator.scoring.declared import NotRun, not_run
 from orchestrator.scoring.effect_checks import check_effects, extra_effects
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.end_checks import check_end
@@ -27,6 +27,7 @@ from orchestrator.scoring.families import JUDGES, CaseFacts
 from orchestrator.scoring.fault_checks import check_fault
 from orchestrator.scoring.memory_ends import check_memory_lives
 from orchestrator.scoring.rolled_back import apart_from_rollback
+from orchestrator.scoring.unserved import unserved_word
 from orchestrator.suites.continuity.families import EvidenceClass, case_of_cell
 
 __all__ = ["score_trial"]
@@ -61,13 +62,7 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
         member.cell, facts.describe, skew=evidence.skew, unavailable=evidence.unavailable
     )
     if ruled_out is not None:
-        return base.model_copy(
-            update={
-                "verdict": Verdict.NOT_RUN,
-                "subtype": ruled_out.subtype,
-                "cause": ruled_out.cause,
-            }
-        )
+        return _not_run(base, ruled_out)
     if not member.cell.arm.has_memory or _model_asked_for_nothing(facts, member):
         return _unscored(facts, member, base)
     try:
@@ -75,6 +70,12 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
     except EvidenceError as error:
         return base.model_copy(update={"error_kind": "trial", "cause": error.diagnosis})
     return _scored(facts, member, base, judgements)
+
+
+def _not_run(base: TrialRecord, why: NotRun) -> TrialRecord:
+    return base.model_copy(
+        update={"verdict": Verdict.NOT_RUN, "subtype": why.subtype, "cause": why.cause}
+    )
 
 
 def _unscored(facts: BatchFacts, member: Member, base: TrialRecord) -> TrialRecord:
@@ -123,7 +124,14 @@ def _scored(
     if proven:
         hazard = check_effects(find, facts, member, judgements)
         check_end(find, facts, member, judgements)
-    figures, found = _judge_case(find, facts, member, judgements, proven=proven)
+    unserved = unserved_word(member, facts.trace)
+    # A wrong answer on the way stands; the case itself is about what is not there.
+    if unserved is not None and find.verdict()[0] is not Verdict.FAIL:
+        return _not_run(base, unserved)
+    figures: tuple[Figure, ...] = ()
+    found: tuple[str, ...] = ()
+    if unserved is None:
+        figures, found = _judge_case(find, facts, member, judgements, proven=proven)
     verdict, errors = find.verdict()
     return base.model_copy(
         update={

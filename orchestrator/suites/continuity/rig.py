@@ -114,22 +114,39 @@ class Rig:
             WindowMissed: Some cannot arrive any more (their workflow has settled), or did not in
                 time; the memory's answers in the trace say why.
         """
-        wanted = len(self.workflow_ids)
+        self._await_standing(hold, len(self.workflow_ids), all_of_them=True)
+
+    def await_those_that_come(self, hold: Hold, wanted: int) -> tuple[str, ...]:
+        """Wait until each of so many operations stands there, or has settled without it.
+
+        For cases whose workflows do something before the window: one that a wrong answer stops on
+        its way fails on that answer, and the others are killed all the same.
+
+        Returns:
+            The workflows that stand there.
+
+        Raises:
+            WindowMissed: None stands there, or some neither came nor settled in time.
+        """
+        return self._await_standing(hold, wanted, all_of_them=False)
+
+    def _await_standing(self, hold: Hold, wanted: int, *, all_of_them: bool) -> tuple[str, ...]:
         deadline = time.monotonic() + _HOLD_SECONDS
         while True:
             try:
-                hold.await_held(wanted, _HOLD_LOOK_SECONDS)
+                return hold.await_held(wanted, _HOLD_LOOK_SECONDS)
             except NotInTime as error:
                 settled = self._settled()
-                held = len(hold.await_held(0, 0.0))
-                if held >= wanted:
-                    return
-                if held + settled >= wanted or time.monotonic() > deadline:
+                held = hold.await_held(0, 0.0)
+                if len(held) >= wanted:
+                    return held
+                nobody_else = len(held) + settled >= wanted
+                if nobody_else and held and not all_of_them:
+                    return held
+                if nobody_else or time.monotonic() > deadline:
                     raise WindowMissed(
                         "held", f"{error.details}; {settled} workflows settled without it"
                     ) from error
-            else:
-                return
 
     def _settled(self) -> int:
         request = agent_pb2.StatusRequest(workflow_ids=self.workflow_ids)

@@ -41,7 +41,7 @@ __all__ = ["BatchResult", "Stage"]
 _T = TypeVar("_T")
 
 WAKES_MAX = 6
-"""Wake-ups after the lease's end: more than declared uncertain answers may need."""
+"""Wake-ups after the lease's end at least; a memory that declares more questions gets more."""
 
 _QUESTIONS_A_WAKE = 10
 """Decisions that the host asks for in one wake-up (services.agent)."""
@@ -227,10 +227,15 @@ class Stage:
         wanted = -(-declared // _QUESTIONS_A_WAKE) + 1
         return min(max(WAKES_MAX, wanted), _WAKES_BOUND)
 
-    def wake_until_settled(self, phase: str, wakes: int = WAKES_MAX) -> None:
-        """Wake the host until nothing waits any more, a bounded number of times."""
+    def wake_until_settled(self, phase: str, wakes: int | None = None) -> None:
+        """Wake the host until nothing waits any more, a bounded number of times.
+
+        Args:
+            phase: Name of the snapshots.
+            wakes: How often at most; None: as often as the memory's declared bound may take.
+        """
         pause_seconds = _WAKE_PAUSE_SECONDS
-        for wake in range(wakes):
+        for wake in range(self.wakes_for_declared_bound() if wakes is None else wakes):
             if wake:
                 time.sleep(pause_seconds)
             self.rig.wake(new_life=False)

@@ -41,6 +41,9 @@ class Need(StrEnum):
     INTENT_MATCHING = "intent_matching"
     ROLLBACK_DETECTION = "rollback_detection"
     AUTHORITY_GATING = "authority_gating"
+    OPERATOR_WORD = "operator_word"
+    """RequestResolve and Resolve, for which no capability stands: the trace says whether they are
+    served (scoring.unserved)."""
 
     @property
     def of_platform(self) -> bool:

@@ -28,6 +28,7 @@ def _case(
         requirement_id=requirement_id,
         capabilities=capabilities,
         expiry=ExpiryMode.SKEWED,
+        needs=frozenset({Need.OPERATOR_WORD}),
         receipts=("clock:memory",),
         end=End.NO_HOST,
         operations=5,
@@ -52,7 +53,7 @@ CASES = (
         "expired",
         "A challenge is answered after its own end.",
         "MQ-C-57",
-        needs=frozenset({Need.MEMORY_CLOCK}),
+        needs=frozenset({Need.MEMORY_CLOCK, Need.OPERATOR_WORD}),
         own_stack=True,
     ),
     _case(

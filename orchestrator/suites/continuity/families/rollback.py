@@ -84,6 +84,7 @@ CASES = (
         "A word that was taken is presented again after the host was set back.",
         _NONE,
         requirement_id="MQ-C-51",
+        needs=frozenset({Need.OPERATOR_WORD}),
         expiry=ExpiryMode.SKEWED,
         target=TargetSet.MEMORY,
         receipts=("checkpoint_restore:agent", "clock:memory", "restart:memory"),

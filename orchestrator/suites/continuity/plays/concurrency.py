@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+from chaos.client import Fate
+from chaos.windows import window
 from memqual.v1 import agent_pb2
+from orchestrator.model import WindowName
 from orchestrator.suites.continuity.crowd import END_MARK, AgentEnd, Crowd
 from orchestrator.suites.continuity.expiry import NS
 from orchestrator.suites.continuity.families.concurrency import AGENTS
@@ -55,8 +58,15 @@ def _holder_silent(stage: Stage) -> None:
 
 
 def _two_hosts(stage: Stage) -> None:
-    """Both hosts are given the workflows of one checkpoint, and told to go on at the same time."""
+    """Both hosts are given the workflows of one checkpoint, and told to go on at the same time.
+
+    The first host's question is held until the standby is woken, too: before it is asked, the
+    message may not be in the checkpoint, and each host would have a call of its own.
+    """
+    stage.rig.window = window(WindowName.BEFORE_INTENT.value)
+    hold = stage.rig.arm()
     stage.rig.start()
+    stage.rig.await_window(hold)
     session = stage.context.session
     request = agent_pb2.ResumeRequest(
         workflow_ids=stage.rig.workflow_ids, model_seed=model_seed(stage.batch, _SECOND_LIFE)
@@ -67,6 +77,7 @@ def _two_hosts(stage: Stage) -> None:
         ]
         for one in woken:
             one.result()
+    hold.release(Fate.DELIVER, 0.0)
     stage.wake_until_settled("both")
 
 

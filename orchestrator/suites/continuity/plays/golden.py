@@ -27,7 +27,6 @@ from services.common.canonical import sha256_hex
 __all__ = ["PLAYS"]
 
 _GATE = window(WindowName.BEFORE_INTENT.value)
-_GATE_SECONDS = 20.0
 
 
 class _Golden:
@@ -42,13 +41,16 @@ class _Golden:
             member.workflow_id: points[_number_of(member.trial_id) % len(points)]
             for member in stage.batch.members
         }
+        self._standing: frozenset[str] = frozenset()
 
     def play(self) -> None:
         """Everything between the stage's begin and its end."""
         stage = self._stage
         stage.do("prepare", self._prepare)
         hold = self._start_and_hold()
-        stage.do("window", lambda: stage.rig.await_window(hold))
+        self._standing = frozenset(
+            stage.do("window", lambda: stage.rig.await_those_that_come(hold, len(self._points)))
+        )
         stage.do("standby", stage.await_standby)
         killed = stage.do("kill", lambda: self._kill(hold))
         stage.do("take_over", lambda: stage.take_over(killed))
@@ -96,8 +98,9 @@ class _Golden:
         stage.do("start", lambda: stage.rig.start(self._workflows()))
         if gate is not None:
             at_gate = [workflow for of in gates.values() for workflow in of]
-            stage.do("gate", lambda: gate.await_held(len(at_gate), _GATE_SECONDS))
-            barrier.arm(at_gate)
+            barrier.arm(
+                stage.do("gate", lambda: stage.rig.await_those_that_come(gate, len(at_gate)))
+            )
             gate.release(Fate.DELIVER, 0.0)
         return barrier
 
@@ -138,7 +141,7 @@ class _Golden:
             window=self._window.name,
             targets=(stage.context.stack.service(service),),
             hold=hold,
-            expected_held=len(self._points),
+            expected_held=len(self._standing),
             fate=Fate.DELIVER if isinstance(self._window.hold, BarrierHold) else Fate.DROP,
         )
         stage.context.progress.spoiled = "a kill was not carried out to its end"
@@ -147,17 +150,18 @@ class _Golden:
         return service
 
     def _precondition(self) -> JournalPrecondition:
-        """Each workflow has exactly the effects of the writes up to the window."""
+        """Each workflow there has exactly the effects of the writes up to the window."""
         journal = self._stage.rig.journal_from(self._stage.journal_first)
         applied = applied_by_workflow(journal)
         passed = 1 if self._window.effect else 0
         right = sum(
             applied[workflow_id] == point.task.applied_before(point.at + passed)
             for workflow_id, point in self._points.items()
+            if workflow_id in self._standing
         )
         return JournalPrecondition(
             name="the effects of the writes so far",
-            expected=len(self._points),
+            expected=len(self._standing),
             seen=right,
             journal_sequence=journal[-1].sequence if journal else 0,
         )

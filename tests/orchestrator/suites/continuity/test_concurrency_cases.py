@@ -52,6 +52,20 @@ def test_each_flaw_is_caught_by_its_check_and_by_nothing_beyond_its_consequences
             assert violated(records) <= {primary, *FLAWS[flaw].consequences}
 
 
+@pytest.mark.e2e_process
+def test_the_standby_is_woken_when_each_message_is_in_the_checkpoint(tmp_path: Path) -> None:
+    """Before that each host asks the model itself, and has a call of its own."""
+    with ground(tmp_path) as on:
+        records = on.play("concurrency.two_hosts", CapabilityVariant.NONE, OPERATIONS)
+        assert not_passed(records) == []
+        _, trace, _ = on.kept.batches[0]
+    received = [line for line in trace if "TRACE_KIND_REQUEST_RECEIVED" in line]
+    asked = [at for at, line in enumerate(received) if "ContinuityService/Begin" in line]
+    woken = [at for at, line in enumerate(received) if "AgentService/Resume" in line]
+    assert max(asked[:OPERATIONS]) < min(woken)
+    assert {record.decisions[0] for record in records} == {"EXECUTE:first_grant:1"}
+
+
 def test_every_flaw_is_shown_and_every_case_judged() -> None:
     assert set(SHOWN) == set(FLAWS)
     assert set(JUDGES) == set(CONCURRENT)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.model import CapabilityVariant, Verdict
+from orchestrator.vendors import VendorConfig, VendorProcess
 from services.controls.registry import FLAWS
+from tests.orchestrator.suites.continuity import stopping_memory
 from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed, violated
 
 pytestmark = pytest.mark.e2e_process
@@ -65,3 +67,14 @@ def test_a_flaw_fails_its_own_check_and_no_other(
     assert _DECISIONS[wanted.primary_check] in found
     allowed = {_DECISIONS.get(name, name) for name in wanted.consequences}
     assert found <= allowed | {_DECISIONS[wanted.primary_check]}
+
+
+def test_a_task_that_a_wrong_answer_stops_keeps_no_other_from_its_kill(tmp_path: Path) -> None:
+    """It fails on that answer; the others are judged."""
+    process = VendorProcess(module=stopping_memory.__name__)
+    vendor = VendorConfig(name="stopping", recipe="memory", process=process)
+    with ground(tmp_path, vendor=vendor) as on:
+        records = on.play("golden.before_checkpoint", NONE, operations=8)
+    verdicts = {record.verdict for record in records}
+    assert verdicts == {Verdict.FAIL, Verdict.PASS}, not_passed(records)
+    assert violated(records) <= {*_DECISIONS.values(), "rig.window", "continuity.end"}

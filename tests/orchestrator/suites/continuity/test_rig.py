@@ -150,6 +150,27 @@ def test_slow_operations_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(stack.calls) == 2
 
 
+def _await_those(stack: FakeStack, *held: int) -> tuple[str, ...]:
+    return _rig(stack).await_those_that_come(cast(Hold, FakeHold(list(held))), 2)
+
+
+def test_those_that_come_are_taken_when_the_others_settled() -> None:
+    assert _await_those(FakeStack([(RUNNING, FAILED)]), 1) == ("w",)
+    assert _await_those(FakeStack([(RUNNING, RUNNING)]), 2) == ("w", "w")
+
+
+@pytest.mark.parametrize(
+    ("held", "states"),
+    [(0, (FAILED, FAILED)), (1, (RUNNING, RUNNING))],
+    ids=["nobody_comes", "one_hangs"],
+)
+def test_a_window_without_anybody_or_with_one_on_the_way_is_missed(
+    held: int, states: tuple[State, ...]
+) -> None:
+    with pytest.raises(WindowMissed, match=f"holds {held} of 2"):
+        _await_those(FakeStack([states]), held)
+
+
 @pytest.mark.parametrize(
     ("name", "call"),
     [
