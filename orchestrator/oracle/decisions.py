@@ -60,6 +60,9 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
         return
     if bound is not None and bound.rest != asked.spec.rest:
         yield from _untimed(world, call, frame, Row.IDENTITY, (_REJECT,))
+    if frame.apart and world.latest is None:
+        # Bound in another namespace, for a memory that does not keep namespaces apart.
+        yield from _untimed(world, call, frame, Row.IDENTITY, (_REJECT,))
     known = replace(world, spec=bound or asked.spec)
     if known.completion is not None:
         yield from _untimed(known, call, frame, Row.COMPLETE, (GiveBack(known.completion),))

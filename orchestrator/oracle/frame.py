@@ -20,9 +20,11 @@ class Frame:
         clock: The memory's lease clock over the trial.
         declared: What the memory declares.
         siblings: The workflow's other operations.
+        apart: The operation was asked about in another namespace before.
     """
 
     operation_id: str
     clock: ClockMap
     declared: DeclaredMemory
     siblings: Siblings = field(default_factory=Siblings)
+    apart: bool = False

@@ -69,7 +69,7 @@ def judge_operation(
         OracleLimitError: Too many worlds are possible, and no answer so far was wrong.
         ViewError: No memory at all can have taken the calls at those times.
     """
-    frame = Frame(view.operation_id, clock, declared, siblings or Siblings())
+    frame = Frame(view.operation_id, clock, declared, siblings or Siblings(), view.apart)
     explorer = Explorer(view.calls, frame)
     judged: list[CallJudgement] = []
     try:

@@ -17,7 +17,9 @@ from memqual.v1 import interposer_pb2
 from orchestrator.oracle.errors import ViewError
 from orchestrator.oracle.messages import (
     Answer,
+    BeginAsked,
     Malformed,
+    PeekAsked,
     Refused,
     Request,
     Unanswered,
@@ -106,10 +108,17 @@ class Call:
 
 @dataclass(frozen=True)
 class OperationView:
-    """All calls that concern one operation, in order of forwarding."""
+    """All calls that concern one operation in one namespace, in order of forwarding.
+
+    Attributes:
+        operation_id: The operation.
+        calls: The calls.
+        apart: Another namespace was asked about the same operation before.
+    """
 
     operation_id: str
     calls: tuple[Call, ...]
+    apart: bool = False
 
 
 @dataclass
@@ -129,6 +138,9 @@ def build_views(
 ) -> tuple[OperationView, ...]:
     """Builds the view of every operation that a trace shows, in order of first sight.
 
+    An operation that is asked about in several namespaces has a view for each: a memory may keep
+    them apart.
+
     Args:
         records: Trace records in order of sequence; records of other edges are passed over.
         outages: Every time in which the memory's process was killed.
@@ -138,25 +150,32 @@ def build_views(
     """
     opened, end_ns = _collect(records)
     known_outages = tuple(sorted(outages, key=lambda outage: outage.began_ns))
-    challenges: dict[str, str] = {}
-    calls: dict[str, list[Call]] = {}
+    challenges: dict[str, tuple[str, str]] = {}
+    calls: dict[tuple[str, str], list[Call]] = {}
+    first: dict[str, tuple[str, str]] = {}
     for call_id, trace_call in opened.items():
         if not trace_call.forwarded:
             continue
         if trace_call.payload is None:
             raise ViewError(f"the trace holds no content of call {call_id} to {trace_call.method}")
         asked = read_request(trace_call.method, trace_call.payload)
+        where = (asked.operation_id, asked.namespace)
         if asked.request is None:
             for end in trace_call.ends:
-                challenges[challenge_issued(end.payload)] = asked.operation_id
+                challenges[challenge_issued(end.payload)] = where
             continue
-        operation_id = asked.operation_id or challenges.get(asked.challenge_id, "")
+        if not asked.operation_id:
+            where = challenges.get(asked.challenge_id, where)
+        first.setdefault(where[0], where)
+        if where not in calls and not isinstance(asked.request, BeginAsked | PeekAsked):
+            # Only a question opens a namespace: anything else there is about what is bound.
+            where = first[where[0]]
         made = _calls(call_id, trace_call, asked.request, known_outages, end_ns)
-        calls.setdefault(operation_id, []).extend(made)
+        calls.setdefault(where, []).extend(made)
     return tuple(
-        OperationView(operation_id, _forgive_retried(found))
-        for operation_id, found in calls.items()
-        if operation_id and found
+        OperationView(where[0], _forgive_retried(found), apart=first[where[0]] != where)
+        for where, found in calls.items()
+        if where[0] and found
     )
 
 

@@ -98,6 +98,7 @@ class Asked:
 
     Attributes:
         operation_id: Empty when the request names a challenge instead.
+        namespace: Likewise.
         challenge_id: Set for Resolve only.
         request: None for RequestResolve, which changes nothing.
     """
@@ -105,6 +106,7 @@ class Asked:
     operation_id: str
     challenge_id: str
     request: Request | None
+    namespace: str = ""
 
 
 def read_request(method: str, payload: bytes) -> Asked:
@@ -140,13 +142,13 @@ def _begin(payload: bytes) -> Asked:
     request = BeginAsked(
         _spec(message.spec), message.incarnation_id, message.begin_id, _settled(message)
     )
-    return Asked(message.spec.operation_id, "", request)
+    return Asked(message.spec.operation_id, "", request, message.spec.namespace)
 
 
 def _peek(payload: bytes) -> Asked:
     message = continuity_pb2.PeekRequest.FromString(payload)
     request = PeekAsked(_spec(message.spec), message.incarnation_id, _settled(message))
-    return Asked(message.spec.operation_id, "", request)
+    return Asked(message.spec.operation_id, "", request, message.spec.namespace)
 
 
 def _settled(
@@ -162,7 +164,7 @@ def _record_receipt(payload: bytes) -> Asked:
     request = ReceiptAsked(
         message.incarnation_id, message.attempt, message.lease_token, _receipt(message.receipt)
     )
-    return Asked(message.operation_id, "", request)
+    return Asked(message.operation_id, "", request, message.namespace)
 
 
 def _record_query(payload: bytes) -> Asked:
@@ -174,17 +176,18 @@ def _record_query(payload: bytes) -> Asked:
         _PRESENCES.get(message.presence),
         _receipt(message.receipt) if message.HasField("receipt") else None,
     )
-    return Asked(message.operation_id, "", request)
+    return Asked(message.operation_id, "", request, message.namespace)
 
 
 def _renew(payload: bytes) -> Asked:
     message = continuity_pb2.RenewRequest.FromString(payload)
     request = RenewAsked(message.incarnation_id, message.attempt, message.lease_token)
-    return Asked(message.operation_id, "", request)
+    return Asked(message.operation_id, "", request, message.namespace)
 
 
 def _request_resolve(payload: bytes) -> Asked:
-    return Asked(continuity_pb2.RequestResolveRequest.FromString(payload).operation_id, "", None)
+    message = continuity_pb2.RequestResolveRequest.FromString(payload)
+    return Asked(message.operation_id, "", None, message.namespace)
 
 
 def _resolve(payload: bytes) -> Asked:

@@ -168,9 +168,9 @@ class BatchFacts:
             OracleError: The trace does not hold what a view is made of.
         """
         return tuple(
-            self._views[operation]
+            view
             for operation in self.operations.get(workflow_id, ())
-            if operation in self._views
+            for view in self._views.get(operation, ())
         )
 
     @cached_property
@@ -183,9 +183,11 @@ class BatchFacts:
         return ClockMap.from_readings(readings_from_trace(self.trace, self.describe.lease_clock))
 
     @cached_property
-    def _views(self) -> dict[str, OperationView]:
-        views = with_marks(build_views(self.trace, self._outages()), self.clock)
-        return {view.operation_id: view for view in views}
+    def _views(self) -> dict[str, list[OperationView]]:
+        found: dict[str, list[OperationView]] = {}
+        for view in with_marks(build_views(self.trace, self._outages()), self.clock):
+            found.setdefault(view.operation_id, []).append(view)
+        return found
 
     def _outages(self) -> tuple[Outage, ...]:
         """Times in which the memory was dead: from the kills' marked steps, and from marks."""

@@ -21,7 +21,6 @@ _FIELDS = (
     "principal",
     "workflow",
     "intent",
-    "namespace",
 )
 _CORE = ("arguments", "tool", "destination", "capability")
 _PREFIX = "continuity.identity"
@@ -63,6 +62,8 @@ JUDGES: Mapping[str, Judge] = {
         f"identity.other_{field}": _bound(f"other_{field}", "live", "holder", "complete")
         for field in _FIELDS
     },
+    # REJECT, or what a namespace of its own owes: nothing of the first is given away.
+    "identity.other_namespace": _allowed("other_namespace", "Begin"),
     "identity.after_expiry": _bound("after_expiry", *_CORE),
     "identity.after_restart": _bound("after_restart", *_CORE),
     "identity.wrong_digest": every(
