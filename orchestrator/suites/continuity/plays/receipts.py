@@ -202,9 +202,7 @@ def _wrong_ticket(stage: Stage, held: Held) -> None:
     label(stage, held.member, "lease token")
     lease = continuity_pb2.Query(attempt=query.attempt, query_ticket=held.token)
     _tell(stage, held, lease, _ABSENT_FINAL)
-    again = _question(stage, held)
-    if again is not None:
-        _complete_by_query(stage, held, again)
+    _complete_by_query(stage, held, _question(stage, held) or query)
 
 
 def _query_attempt(stage: Stage, held: Held) -> None:
@@ -216,9 +214,7 @@ def _query_attempt(stage: Stage, held: Held) -> None:
     _tell(stage, held, ahead, _ABSENT_FINAL)
     label(stage, held.member, "present")
     _tell(stage, held, ahead, _PRESENT, receipt_for(held.spec, ahead.attempt))
-    again = _question(stage, held)
-    if again is not None:
-        _complete_by_query(stage, held, again)
+    _complete_by_query(stage, held, _question(stage, held) or query)
 
 
 def _query_foreign(stage: Stage, held: Held) -> None:
@@ -230,14 +226,11 @@ def _query_foreign(stage: Stage, held: Held) -> None:
     _tell(stage, held, query, _PRESENT, receipt_for(other, query.attempt))
     wrong = receipt_for(held.spec, query.attempt)
     wrong.arguments_digest = sha256_hex(b"other")
-    again = _question(stage, held)
-    if again is None:
-        return
+    # A memory that has an open question may ask no other: then this one still wants its answer.
+    again = _question(stage, held) or query
     label(stage, held.member, "other arguments")
     _tell(stage, held, again, _PRESENT, wrong)
-    last = _question(stage, held)
-    if last is not None:
-        _complete_by_query(stage, held, last)
+    _complete_by_query(stage, held, _question(stage, held) or again)
 
 
 def _unknown(stage: Stage, held: Held) -> None:
