@@ -1,142 +1,136 @@
-"""Learns the weights of the reference's narrative ranking from open stories.
+"""Learns what the reference's narrative path knows of asking and answering, from stories.
 
-Run as ``python -m tools.narrative_weights FOLDER… [--write]``. Two linear models over the word-free
-features of `services.memory.narrative.match`: how likely a segment tells what is asked (a softmax
-over a speaker's segments) and how likely it holds a value that must not be told (logistic). Prints
-what stories gave that the weights had not seen (five folds by story). ``--write`` puts the weights
-into `services/memory/narrative/weights.py`. Deterministic: no random start and no sampling.
+Run as ``python -m tools.narrative_weights FOLDER… [--write]``. From features without words it
+learns what a question asks for (`asked`), how likely a segment tells what is asked and how likely
+it holds a value that must not be told (`answer`), and the same of the passages of a whole
+(`wholes`). Prints what stories gave that nothing had seen (five folds by story). ``--write`` puts
+it all into `services/memory/narrative`. Equal stories give equal files.
 """
 
 import argparse
-import datetime as dt
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orchestrator.suites.narrative.corpus import read_fast
-from orchestrator.suites.narrative.stories import Question, Story
 from orchestrator.suites.narrative.vocabulary import QuestionType
-from services.memory.narrative import answer, classify, dates, language, question, tagging
-from services.memory.narrative.analysis import analyse
-from services.memory.narrative.book import Told, bind
-from services.memory.narrative.index import Index, build
+from services.memory.narrative import answer, asked, wholes
 from services.memory.narrative.match import features
-from services.memory.narrative.question import Query
-
-Floats = NDArray[np.float64]
-Table = dict[str, float]
+from services.memory.narrative.model import QueryClass
+from services.memory.narrative.trees import as_json
+from tools.narrative_cases import LONG, Case, Labelled, read_story, short_of, whole_of
+from tools.narrative_fits import fit_classes, fit_ranking
+from tools.narrative_trees import grow
 
 REPO_ROOT = Path(__file__).resolve().parents[1]
 TARGET = REPO_ROOT / "services/memory/narrative/weights.py"
 FOLDS = 5
-STEPS = 150
-RATE = 0.12
-TELL_L2 = 0.08
-RIVAL_L2 = 0.001
 KEPT_MIN = 0.0005
 LONG_WORDS_MAX = 150
-LONG = {QuestionType.SITUATION, QuestionType.CHANGE}
 HEADER = '''"""Weights of the reference's ranking, learned by tools/narrative_weights.py.
 
 They weigh word-free features (`match`, `wanted`): no word of a story is in them.
 """
 
-__all__ = ["RIVAL", "TELL"]
+__all__ = ["TELL"]
+
+# How likely a segment tells what is asked.
+TELL: dict[str, float] = {
 '''
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A question with the features of its speaker's segments.
+class _Short:
+    """A short question with its labelled segments, and the fold that it is in."""
 
-    Attributes:
-        story_id: the story, by which folds are made.
-        question: as the story asks it.
-        query: the question, read.
-        index: the speaker's book.
-        found: name of a feature → its values.
-        tells: segments that hold what is expected and nothing that is forbidden.
-        rivals: segments that hold something forbidden.
-    """
-
-    story_id: str
-    question: Question
-    query: Query
-    index: Index
-    found: dict[str, NDArray[np.float32]]
-    tells: NDArray[np.bool_]
-    rivals: NDArray[np.bool_]
+    case: Case
+    rows: Labelled
+    fold: int
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The tables of `services.memory.narrative.weights`."""
-
-    tell: Table
-    rival: Table
-
-
-def cases_of(story: Story) -> list[Case]:
-    """Every question of a story over what its narrator told."""
-    index = build(bind([_told(number, batch.time, batch.user_input)
-                        for number, batch in enumerate(story.batches)]))  # fmt: skip
-    found = []
-    for asked in story.questions:
-        doc = language.parse(asked.question)
-        query = question.read(doc, classify.query_class(doc))
-        texts = _texts(index, dated=answer.is_dated(query))
-        tells = _holds(texts, asked.expected_contains or ())
-        rivals = _holds(texts, asked.must_not_contain or ())
-        found.append(
-            Case(
-                story.story_id,
-                asked,
-                query,
-                index,
-                features(query, index),
-                tells & ~rivals,
-                rivals,
-            )
-        )
-    return found
+def learn_classes(cases: Sequence[Case]) -> asked.Classifier:
+    """What tells the class of a question."""
+    rows = np.stack([asked.class_features(case.query) for case in cases])
+    places = {kind.value: place for place, kind in enumerate(asked.CLASSES)}
+    truth = np.array([places[case.question.expected_type.value] for case in cases])
+    return asked.Classifier(fit_classes(rows, truth, len(places)))
 
 
-def _told(number: int, time: str, text: str) -> Told:
-    doc = language.parse(text)
-    times = dates.find_times(doc, dt.datetime.fromisoformat(time))
-    analysis = analyse(doc, times, tagging.tag(doc, times))
-    turn_class = classify.turn_class(doc, updates=False)
-    return Told(f"{number:04}", time, text, turn_class, analysis)
+def learn_short(cases: Sequence[Labelled]) -> tuple[dict[str, float], answer.Trees]:
+    """What tells a short answer, and what holds a wrong value."""
+    names = sorted({name for case in cases for name in case.found})
+    tables = [case.matrix(names) for case in cases]
+    tell = dict(zip(names, fit_ranking(tables, [case.tells for case in cases]), strict=True))
+    rivals = np.concatenate([case.rivals for case in cases])
+    return tell, grow(names, np.concatenate(tables), rivals)
 
 
-def _texts(index: Index, *, dated: bool) -> list[str]:
-    texts = []
-    for segment in index.book.segments:
-        told = index.book.turns[segment.turn]
-        words = told.analysis.words
-        start, end = words[segment.first].start, words[segment.last - 1].end
-        days = [t.resolves_to for t in told.analysis.times if t.start < end and t.end > start]
-        texts.append(" ".join([told.text[start:end], *(days if dated else [])]).lower())
-    return texts
+def learn_wholes(cases: Sequence[Labelled]) -> wholes.WholeTables:
+    """What belongs to a whole, and what holds a wrong value."""
+    names = sorted({name for case in cases for name in case.found})
+    rows = np.concatenate([case.matrix(names) for case in cases])
+    return wholes.WholeTables(
+        grow(names, rows, np.concatenate([case.tells for case in cases])),
+        grow(names, rows, np.concatenate([case.rivals for case in cases])),
+    )
 
 
-def _holds(texts: Sequence[str], strings: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([any(one.lower() in text for one in strings) for text in texts], dtype=np.bool_)
+class Lesson:
+    """All cases in folds by story; what each fold learns, it learned without its own stories."""
 
+    def __init__(self, cases: Sequence[Case]) -> None:
+        stories = sorted({case.story_id for case in cases})
+        place = {story: number % FOLDS for number, story in enumerate(stories)}
+        self._fold_of = [place[case.story_id] for case in cases]
+        self._cases = [self._classed(cases, fold) for fold in range(FOLDS)]
+        self._short = [
+            _Short(case, short_of(case), fold)
+            for fold, some in enumerate(self._cases)
+            for case in some
+            if _is_short(case)
+        ]
+        self._plain = [
+            learn_short([one.rows for one in self._short if one.fold != fold])
+            for fold in range(FOLDS)
+        ]
+        self._whole = [
+            [self._labelled(case, fold) for case in some if case.question.expected_type in LONG]
+            for fold, some in enumerate(self._cases)
+        ]
 
-def learn(cases: Sequence[Case]) -> Weights:
-    """The weights that these cases teach."""
-    short = [case for case in cases if _is_short(case)]
-    names = sorted({name for case in short for name in case.found})
-    tables = [_matrix(case, names) for case in short]
-    tell = dict(zip(names, _softmax(tables, [case.tells for case in short]), strict=True))
-    rows = np.concatenate(tables)
-    fitted = _logistic(rows, np.concatenate([case.rivals for case in short]), RIVAL_L2, -3.0)
-    rival = dict(zip([*names, "bias"], fitted.tolist(), strict=True))
-    return Weights(tell, rival)
+    def _classed(self, cases: Sequence[Case], fold: int) -> list[Case]:
+        """The cases of a fold, with the class that the others' questions teach."""
+        others = [case for case, own in zip(cases, self._fold_of, strict=True) if own != fold]
+        classifier = learn_classes(others)
+        return [
+            case.asked(classifier.best(asked.class_features(case.query)))
+            for case, own in zip(cases, self._fold_of, strict=True)
+            if own == fold
+        ]
+
+    def _labelled(self, case: Case, fold: int) -> Labelled:
+        kind = QueryClass(case.question.expected_type.value)
+        found = features(case.query, case.index)
+        tell, rival = self._plain[fold]
+        scores = answer.weighed(found, tell, case.index.segments)
+        return whole_of(case.asked(kind), scores, rival.total(found, case.index.segments))
+
+    def unseen(self) -> list[tuple[Case, bool]]:
+        """Each case with whether the answer is right, strictly."""
+        verdicts = []
+        for fold, cases in enumerate(self._cases):
+            others = [one for own, some in enumerate(self._whole) if own != fold for one in some]
+            tables = answer.Tables(*self._plain[fold], learn_wholes(others))
+            verdicts += [(case, held(case, tables)) for case in cases]
+        return verdicts
+
+    def tables(self) -> answer.Tables:
+        """What all cases teach."""
+        short = learn_short([one.rows for one in self._short])
+        return answer.Tables(*short, learn_wholes([one for some in self._whole for one in some]))
 
 
 def _is_short(case: Case) -> bool:
@@ -144,85 +138,8 @@ def _is_short(case: Case) -> bool:
     return kind not in LONG and kind is not QuestionType.GENERAL_KNOWLEDGE
 
 
-def _matrix(case: Case, names: Sequence[str]) -> Floats:
-    nothing = np.zeros(case.index.segments)
-    return np.stack([case.found.get(name, nothing) for name in names], axis=1).astype(np.float64)
-
-
-def _descend(start: Floats, slope: "Slope") -> Floats:
-    """Adam, with its usual constants but for the second moment."""
-    weights = start.copy()
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, STEPS + 1):
-        gradient = slope.at(weights)
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.99 * second + 0.01 * gradient**2
-        mean, size = first / (1 - 0.9**step), second / (1 - 0.99**step)
-        weights -= RATE * mean / (np.sqrt(size) + 1e-8)
-    return weights
-
-
-class Slope:
-    """The gradient of a loss."""
-
-    def at(self, weights: Floats) -> Floats:
-        """Its value at some weights."""
-        raise NotImplementedError
-
-
-class _SoftmaxSlope(Slope):
-    """Of -log(probability of the segments that tell), over each case's own segments."""
-
-    def __init__(self, rows: Floats, tells: NDArray[np.bool_], starts: NDArray[np.int64]) -> None:
-        self._rows, self._tells, self._starts = rows, tells, starts
-        self._case = np.repeat(np.arange(len(starts)), np.diff([*starts, len(rows)]))
-
-    def at(self, weights: Floats) -> Floats:
-        scores = self._rows @ weights
-        odds = np.exp(scores - np.maximum.reduceat(scores, self._starts)[self._case])
-        right = odds * self._tells
-        every = np.add.reduceat(odds, self._starts)[self._case]
-        told = np.add.reduceat(right, self._starts)[self._case]
-        slope: Floats = self._rows.T @ (odds / every - right / told) / len(self._starts)
-        return slope + TELL_L2 * weights
-
-
-class _LogisticSlope(Slope):
-    def __init__(self, rows: Floats, truth: Floats, l2: float) -> None:
-        self._rows, self._truth, self._l2 = rows, truth, l2
-
-    def at(self, weights: Floats) -> Floats:
-        likely = 1 / (1 + np.exp(-self._rows @ weights))
-        shrink = self._l2 * np.r_[weights[:-1], 0.0]
-        slope: Floats = self._rows.T @ (likely - self._truth) / len(self._truth) + shrink
-        return slope
-
-
-def _softmax(tables: Sequence[Floats], tells: Sequence[NDArray[np.bool_]]) -> list[float]:
-    useful = [number for number, told in enumerate(tells) if told.any() and not told.all()]
-    rows = np.concatenate([tables[number] for number in useful])
-    sizes = [len(tables[number]) for number in useful]
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    scale = rows.std(axis=0) + 1e-3
-    told = np.concatenate([tells[number] for number in useful])
-    slope = _SoftmaxSlope(rows / scale, told, starts)
-    fitted: list[float] = (_descend(np.zeros(rows.shape[1]), slope) / scale).tolist()
-    return fitted
-
-
-def _logistic(rows: Floats, truth: NDArray[np.bool_], l2: float, bias: float) -> Floats:
-    """Weights of the columns, and the bias last."""
-    scale = rows.std(axis=0) + 1e-3
-    scaled = np.concatenate([rows / scale, np.ones((len(rows), 1))], axis=1)
-    start = np.zeros(scaled.shape[1])
-    start[-1] = bias
-    fitted = _descend(start, _LogisticSlope(scaled, truth.astype(np.float64), l2))
-    return np.concatenate([fitted[:-1] / scale, fitted[-1:]])
-
-
-def held(case: Case, weights: Weights) -> bool:
-    """Whether the answer that the weights give is right, strictly."""
-    tables = answer.Tables(weights.tell, weights.rival)
+def held(case: Case, tables: answer.Tables) -> bool:
+    """Whether the answer that the tables give is right, strictly."""
     judged = answer.judge(case.query, case.index, tables)
     if case.question.expected_type is QuestionType.GENERAL_KNOWLEDGE or not judged.known:
         return not judged.known and case.question.expected_type is QuestionType.GENERAL_KNOWLEDGE
@@ -235,51 +152,51 @@ def held(case: Case, weights: Weights) -> bool:
     )
 
 
-def unseen(cases: Sequence[Case]) -> list[tuple[Case, bool]]:
-    """Each case with what weights say that never saw its story."""
-    stories = sorted({case.story_id for case in cases})
-    fold_of = {story: number % FOLDS for number, story in enumerate(stories)}
-    verdicts = []
-    for fold in range(FOLDS):
-        weights = learn([case for case in cases if fold_of[case.story_id] != fold])
-        verdicts += [
-            (case, held(case, weights)) for case in cases if fold_of[case.story_id] == fold
-        ]
-    return verdicts
+def rendered(tell: dict[str, float]) -> str:
+    """The module that holds the linear weights."""
+    lines = [
+        f'    "{key}": {value:.3f},'
+        for key, value in sorted(tell.items())
+        if abs(value) >= KEPT_MIN
+    ]
+    return "\n".join([HEADER.rstrip("\n"), *lines, "}"]) + "\n"
 
 
-def rendered(weights: Weights) -> str:
-    """The module that holds the tables."""
-    parts = [HEADER]
-    for name, meaning, table in (
-        ("TELL", "How likely a segment tells what is asked.", weights.tell),
-        ("RIVAL", "How likely it holds a value that must not be told.", weights.rival),
-    ):
-        lines = [
-            f'    "{key}": {value:.3f},'
-            for key, value in sorted(table.items())
-            if abs(value) >= KEPT_MIN
-        ]
-        parts.append("\n".join([f"# {meaning}", f"{name}: dict[str, float] = {{", *lines, "}"]))
-    return "\n".join(parts) + "\n"
+def write(classifier: asked.Classifier, tables: answer.Tables) -> None:
+    """Puts everything where the memory reads it."""
+    rows = [json.dumps([float(f"{value:.4g}") for value in row]) for row in classifier.weights]
+    texts = {
+        TARGET: rendered(tables.tell),
+        asked.LEARNED: "[\n" + ",\n".join(rows) + "\n]\n",
+        answer.RIVAL: as_json(tables.rival),
+        wholes.TELL: as_json(tables.whole.tell),
+        wholes.RIVAL: as_json(tables.whole.rival),
+    }
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        print(f"written: {path.relative_to(REPO_ROOT)}")
 
 
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(prog="tools.narrative_weights", description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="+", help="folders of open stories")
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of stories")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     given = parser.parse_args()
     paths = sorted(path for folder in given.folders for path in folder.rglob("*.yaml"))
-    cases = [case for story in read_fast(paths) for case in cases_of(story)]
-    verdicts = unseen(cases)
+    cases = [case for story in read_fast(paths) for case in read_story(story)]
+    lesson = Lesson(cases)
+    verdicts = lesson.unseen()
     for kind in QuestionType:
         right = [good for case, good in verdicts if case.question.expected_type is kind]
         print(f"{kind.value:<18} {sum(right)}/{len(right)}")
+    classes = [
+        case.query.query_class.value == case.question.expected_type.value for case, _ in verdicts
+    ]
+    print(f"{'classes':<18} {sum(classes)}/{len(classes)}")
     print(f"{'all':<18} {sum(good for _, good in verdicts)}/{len(verdicts)} strict, unseen stories")
     if given.write:
-        TARGET.write_text(rendered(learn(cases)), encoding="utf-8", newline="\n")
-        print(f"weights: {TARGET.relative_to(REPO_ROOT)}")
+        write(learn_classes(cases), lesson.tables())
     return 0
 
 

@@ -1,14 +1,15 @@
 """The baseline: sentences, their vectors, and the nearest of them; nothing else.
 
-Turns are cut into sentences, each embedded with static word vectors of length 1: as it is, for who
-asks in one's own name, and after its speaker's name, for who asks over all speakers. The answer is
+Turns are cut into sentences, each embedded by the reference's own sentence encoder, so that the two
+differ by what they do and not by what they have: as it is, for who asks in one's own name, and
+after its speaker's name, for who asks over all speakers. The answer is
 what lies nearest to the question as it was asked, best first, until an answer is full. Equal
 cosines go to what was said later. Nothing is declined but where nothing was told: of the variants
 that docs/narrative.md compares this one scores best.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 from services.common.database import Database
 from services.controls import plain_turns
 from services.controls.chunks import ANSWER_WORDS, sentences
-from services.memory.narrative.vectors import vectors
+from services.memory.narrative.encoder import SIZE, encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,6 +73,12 @@ class _Shelf:
     matrix: "Floats"
 
 
+def _vectors(texts: Sequence[str]) -> "Floats":
+    """One row a text."""
+    rows = [np.zeros((0, SIZE), dtype=np.float32), *(encode(text)[None, :] for text in texts)]
+    return np.concatenate(rows)
+
+
 class RagMemory:
     """The baseline over one database; safe for several threads."""
 
@@ -92,8 +99,8 @@ class RagMemory:
     def ingest(self, namespace: str, speaker: str, time: str, text: str) -> None:
         """Takes a turn; durable when it returns."""
         chunks = sentences(text)
-        plain = vectors(chunks).astype(_STORED)
-        named = vectors([f"{speaker}: {chunk}" for chunk in chunks]).astype(_STORED)
+        plain = _vectors(chunks).astype(_STORED)
+        named = _vectors([f"{speaker}: {chunk}" for chunk in chunks]).astype(_STORED)
         with self._database.transaction() as conn:
             turn = plain_turns.keep(conn, namespace, speaker, time, text)
             if turn:
@@ -110,7 +117,7 @@ class RagMemory:
         shelf = self._shelf(namespace, speaker)
         if not shelf.texts:
             return ""
-        scores = shelf.matrix @ vectors([question])[0]
+        scores = shelf.matrix @ encode(question)
         floor = self._retrieval.floor
         if floor is not None and float(scores.max()) < floor:
             return ""
@@ -144,7 +151,7 @@ class RagMemory:
             found = conn.execute(*((_OF_SPEAKER, key) if speaker else (_OF_ALL, key[:1])))
             rows = found.fetchall()
         columns = [np.frombuffer(vector, dtype=_STORED) for _, vector in rows]
-        matrix = np.stack(columns).astype(np.float32) if columns else vectors([])
+        matrix = np.stack(columns).astype(np.float32) if columns else _vectors([])
         shelf = _Shelf(state, tuple(text for text, _ in rows), matrix)
         with self._lock:
             self._shelves[key] = shelf

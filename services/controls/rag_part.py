@@ -13,7 +13,7 @@ def create(database: Database) -> Plain:
     return Plain(
         database,
         _make,
-        "No language model. Static word vectors (wordllama l2_supercat 256); offline.",
+        "No generative language model. A sentence encoder (all-MiniLM-L6-v2, int8); offline.",
         "The nearest sentences by cosine; declines only where nothing was told.",
     )
 

@@ -6,47 +6,64 @@ what is asked than to hold a value that is out of date or somebody else's.
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from services.memory.narrative import declining
-from services.memory.narrative.changes import change
+from services.memory.narrative import declining, wholes
 from services.memory.narrative.index import Index
 from services.memory.narrative.match import Features, features
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
-from services.memory.narrative.situations import WORDS_MAX as LONG_WORDS_MAX
-from services.memory.narrative.situations import situation
-from services.memory.narrative.weights import RIVAL, TELL
+from services.memory.narrative.trees import Trees, load
+from services.memory.narrative.weights import TELL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-__all__ = ["WORDS_MAX", "Answered", "Judged", "Tables", "answer", "is_dated", "judge", "weighed"]
+__all__ = [
+    "WORDS_MAX",
+    "Answered",
+    "Judged",
+    "Tables",
+    "answer",
+    "is_dated",
+    "judge",
+    "learned",
+    "weighed",
+]
 
 WORDS_MAX = 25
 # How much a rival value weighs against what is asked; learned with the weights.
-CAUTION = 1.5
+CAUTION = 2.5
 RIVAL_MAX = 0.95
 CANDIDATES = 100
-# What is told as a whole, not as one fact.
-WHOLES = {QueryClass.SITUATION: situation, QueryClass.CHANGE: change}
 LOOSE = ",;- \u2013\u2014"
+RIVAL = Path(__file__).parent / "learned" / "rival.json"
 DATED_FORMS = frozenset({"when", "clock", "often"})
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Learned weights by the names of features (see `weights`)."""
+    """What was learned.
+
+    Attributes:
+        tell: name of a feature → its weight in how likely a segment tells what is asked.
+        rival: log-odds that a segment holds a value that must not be told.
+        whole: the same of wholes.
+    """
 
     tell: dict[str, float]
-    rival: dict[str, float]
+    rival: Trees
+    whole: wholes.WholeTables
 
 
-LEARNED = Tables(TELL, RIVAL)
+def learned() -> Tables:
+    """The tables that tools/narrative_weights.py made."""
+    return Tables(TELL, load(RIVAL), wholes.learned())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +73,26 @@ class Judged:
     Attributes:
         query: the question.
         index: the book.
+        tables: what was learned.
         scores: S, higher is likelier to tell it.
         tells: S, how likely it tells what is asked; the sum is 1.
-        rivals: S, how likely it holds a value that must not be told.
+        risks: S, log-odds that it holds a value that must not be told.
         known: True where the speaker told of it at all.
     """
 
     query: Query
     index: Index
+    tables: Tables
     scores: "Floats"
     tells: "Floats"
-    rivals: "Floats"
+    risks: "Floats"
     known: bool
+
+    @property
+    def rivals(self) -> "Floats":
+        """S, how likely it holds a value that must not be told."""
+        result: Floats = (1 / (1 + np.exp(-self.risks))).astype(np.float32)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +110,20 @@ class Answered:
     candidates: tuple[int, ...]
 
 
-def judge(query: Query, index: Index, tables: Tables = LEARNED) -> Judged:
-    """Scores every segment of a book that has some."""
+def judge(query: Query, index: Index, tables: Tables | None = None) -> Judged:
+    """Scores every segment of a book that has some; None: with what is `learned`."""
+    tables = tables or learned()
     found = features(query, index)
     scores = weighed(found, tables.tell, index.segments)
     odds = np.exp(scores - scores.max())
-    risk = np.exp(-weighed(found, tables.rival, index.segments))
+    risks = tables.rival.total(found, index.segments)
     known = declining.told(query, index, found) >= 0
-    return Judged(
-        query, index, scores, odds / odds.sum(), (1 / (1 + risk)).astype(np.float32), known
-    )
+    return Judged(query, index, tables, scores, odds / odds.sum(), risks, known)
 
 
 def weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
     """S: the weighted sum of features; what has no weight counts nothing."""
-    total = np.full(size, weights.get("bias", 0.0), dtype=np.float64)
+    total = np.zeros(size, dtype=np.float64)
     for name, values in found.items():
         weight = weights.get(name)
         if weight is not None:
@@ -111,10 +135,10 @@ def weighed(found: Features, weights: dict[str, float], size: int) -> "Floats":
 def answer(judged: Judged) -> Answered:
     """The answer from one book."""
     query, index = judged.query, judged.index
-    tell = WHOLES.get(query.query_class)
-    if tell is not None:
-        whole = tell(query, index)
-        text = _tell(judged, list(whole.rows), LONG_WORDS_MAX)
+    budget = wholes.BUDGETS.get(query.query_class)
+    if budget is not None:
+        whole = wholes.tell(query, index, judged.scores, judged.risks, judged.tables.whole)
+        text = _tell(judged, list(whole.rows), budget.words)
         return Answered(text, whole.rows, whole.ranked[:CANDIDATES])
     order = [int(row) for row in np.argsort(-judged.scores, kind="stable")]
     chosen = _few(judged, order)
@@ -124,7 +148,7 @@ def answer(judged: Judged) -> Answered:
 
 def _few(judged: Judged, order: list[int]) -> list[int]:
     """Segments in the book's order that make a right short answer likeliest."""
-    dated = is_dated(judged.query)
+    dated, rivals = is_dated(judged.query), judged.rivals
     chosen: list[int] = []
     words, gained = 0, 0.0
     for row in order:
@@ -132,7 +156,7 @@ def _few(judged: Judged, order: list[int]) -> list[int]:
         if chosen and words + size > WORDS_MAX:
             continue
         gain = float(judged.tells[row])
-        risk = min(RIVAL_MAX, CAUTION * float(judged.rivals[row]))
+        risk = min(RIVAL_MAX, CAUTION * float(rivals[row]))
         if not chosen or (gained + gain) * (1 - risk) > gained:
             chosen.append(row)
             words += size

@@ -1,5 +1,6 @@
 """A book as matrices: which segment has which word, phrase and mark (built once a book)."""
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from services.memory.narrative import lexicon
 from services.memory.narrative.book import Book, Segment
+from services.memory.narrative.encodings import Encodings, encodings_of
 from services.memory.narrative.model import TurnClass
 from services.memory.narrative.phrases import Phrase, is_content
 from services.memory.narrative.references import Person, resolve
@@ -96,9 +98,16 @@ class Index:
 
     @property
     def size_bytes(self) -> int:
-        """About what it holds in memory, bytes."""
+        """About what it holds in memory, bytes; encodings count from their first use on."""
         floats = self.vectors.nbytes + 4 * self.segment_vectors.nbytes
-        return self.has.nbytes + self.means.nbytes + floats + 2_000 * self.segments
+        encodings = self.__dict__.get("encodings")
+        kept = encodings.size_bytes if isinstance(encodings, Encodings) else 0
+        return self.has.nbytes + self.means.nbytes + floats + kept + 2_000 * self.segments
+
+    @functools.cached_property
+    def encodings(self) -> Encodings:
+        """What the sentence encoder makes of the book; made at the first question."""
+        return encodings_of(self.book)
 
     @property
     def segments(self) -> int:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["DISCLOSURE", "parse"]
 
 DISCLOSURE = (
-    "No language model. A statistical parser (spaCy en_core_web_sm 3.8.0), static word vectors"
-    " (wordllama l2_supercat 256) and a linear ranking with learned weights; all offline."
+    "No generative language model. A statistical parser (spaCy en_core_web_sm 3.8.0), static word"
+    " vectors (wordllama l2_supercat 256), a sentence encoder (all-MiniLM-L6-v2, 22 million"
+    " parameters, int8) and a ranking with learned weights and decision trees; all offline."
 )
 
 _lock = threading.Lock()

@@ -1,5 +1,7 @@
 """How well each segment of a book answers a question: structure first, words second, vectors third.
 
+Vectors are those of words (`vectors`) and those of stretches as the encoder reads them (`encoder`).
+
 Every feature is free of words: it says how much of the question stands where, of which kind a
 phrase is, whom it is about and when it was told. Learned weights (`weights`) put them together.
 """
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative import lexicon
+from services.memory.narrative.encoder import encode
 from services.memory.narrative.index import Index
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
@@ -192,6 +195,10 @@ def _vectors(query: Query, evidence: Evidence, index: Index, found: Features) ->
     found["whole"] = index.whole_segments @ whole
     found["whole_sentence"] = index.whole_sentences @ whole
     found["whole_turn"] = index.whole_turns @ whole
+    for name, near in index.encodings.near(encode(query.text)).items():
+        found[f"encoded_{name}"] = near
+        # How far behind the best it is: what is near enough differs from question to question.
+        found[f"encoded_{name}_lead"] = near - near.max()
 
 
 def _subjects(query: Query, index: Index, found: Features) -> None:

@@ -11,6 +11,7 @@ from services.common.database import Database
 from services.memory.narrative import answer as answering
 from services.memory.narrative import classify, dates, emotion, language, question, store, tagging
 from services.memory.narrative.analysis import analyse
+from services.memory.narrative.asked import refine
 from services.memory.narrative.book import Told, bind
 from services.memory.narrative.facts import Fact, fact_of_segment, facts_of
 from services.memory.narrative.index import Index, build
@@ -121,7 +122,7 @@ class Memory:
         """
         own, names = self._addressed(namespace, asked, speaker)
         doc = language.parse(own)
-        query = question.read(doc, classify.query_class(doc))
+        query = refine(question.read(doc, classify.query_class(doc)))
         if not names:
             names = self._fitting(namespace, query)
         judged = [

