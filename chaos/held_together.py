@@ -38,6 +38,12 @@ class HeldTogether:
         """The holds are within the agent host."""
         return all(share.hold.dies_with_agent for share in self.shares)
 
+    def as_it_stands(self) -> "HeldTogether":
+        """The same for those that are there now: nobody else is waited for."""
+        return HeldTogether(
+            tuple(Share(one.hold, len(one.hold.await_held(0, 0.0))) for one in self.shares)
+        )
+
     def await_held(self, count: int, timeout_seconds: float) -> tuple[str, ...]:
         """See `Hold`; a count of 0 asks for those that are there now.
 

@@ -53,3 +53,10 @@ def test_one_fate_is_given_to_all() -> None:
     assert together.release(Fate.DROP, 0.0) == 3
     assert first.fates == second.fates == [Fate.DROP]
     assert together.dies_with_agent
+
+
+def test_nobody_else_is_waited_for_once_it_is_taken_as_it_stands() -> None:
+    together = HeldTogether((Share(Standing(("a", "b")), 2), Share(Standing(("c",)), 3)))
+    with pytest.raises(NotInTime):
+        together.await_held(3, 0.0)
+    assert together.as_it_stands().await_held(3, 0.0) == ("a", "b", "c")

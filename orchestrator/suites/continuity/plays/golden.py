@@ -51,6 +51,8 @@ class _Golden:
         self._standing = frozenset(
             stage.do("window", lambda: stage.rig.await_those_that_come(hold, len(self._points)))
         )
+        if isinstance(hold, HeldTogether):
+            hold = hold.as_it_stands()
         stage.do("standby", stage.await_standby)
         killed = stage.do("kill", lambda: self._kill(hold))
         stage.do("take_over", lambda: stage.take_over(killed))

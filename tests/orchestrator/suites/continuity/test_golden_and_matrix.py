@@ -69,12 +69,15 @@ def test_a_flaw_fails_its_own_check_and_no_other(
     assert found <= allowed | {_DECISIONS[wanted.primary_check]}
 
 
-def test_a_task_that_a_wrong_answer_stops_keeps_no_other_from_its_kill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("window", ["before_checkpoint", "before_intent"])
+def test_a_task_that_a_wrong_answer_stops_keeps_no_other_from_its_kill(
+    tmp_path: Path, window: str
+) -> None:
     """It fails on that answer; the others are judged."""
     process = VendorProcess(module=stopping_memory.__name__)
     vendor = VendorConfig(name="stopping", recipe="memory", process=process)
     with ground(tmp_path, vendor=vendor) as on:
-        records = on.play("golden.before_checkpoint", NONE, operations=8)
+        records = on.play(f"golden.{window}", NONE, operations=10)
     verdicts = {record.verdict for record in records}
     assert verdicts == {Verdict.FAIL, Verdict.PASS}, not_passed(records)
     assert violated(records) <= {*_DECISIONS.values(), "rig.window", "continuity.end"}
