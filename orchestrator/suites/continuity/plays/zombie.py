@@ -27,6 +27,11 @@ from orchestrator.suites.continuity.zombies import bury, fall_asleep, let_finish
 __all__ = ["PLAYS"]
 
 _RELEASE_SECONDS = 10.0
+
+_WAKES_MEANWHILE = 2
+"""Wake-ups of the standby while a zombie sleeps: a host's call that hangs has ten seconds (DESIGN
+§4), and a memory may declare a hundred questions. The rest of them is asked afterwards."""
+
 _QUERYING = (CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED)
 
 
@@ -79,7 +84,7 @@ class _Host:
         let_finish(stage, zombie)
         mark_zombie(stage, "done")
         stage.step = "after"
-        stage.wake_until_settled("after", wakes=1)
+        stage.wake_until_settled("after", stage.wakes_for_declared_bound())
         probe_completed(stage.rig, stage.trace_first)
         bury(stage, zombie)
         stage.context.progress.spoiled = ""
@@ -91,7 +96,7 @@ class _Host:
         stage.rig.wake(new_life=True)
         stage.settle("live")
         stage.do("expire", lambda: stage.reach_lease_end(ExpiryMode.SKEWED))
-        stage.wake_until_settled("expired", stage.wakes_for_declared_bound())
+        stage.wake_until_settled("expired", _WAKES_MEANWHILE)
         passed = self.passed_seconds
         if passed is None:
             passed = stage.context.describe.limits.lease_seconds + 1

@@ -40,3 +40,14 @@ def test_a_case_about_a_word_that_it_does_not_take_is_not_run(doubting: Ground, 
     told = {(record.verdict, record.subtype) for record in records}
     assert told == {(Verdict.NOT_RUN, NotRunSubtype.CAPABILITY_ABSENT)}, not_passed(records)
     assert {"RequestResolve is not served" in record.cause for record in records} == {True}
+
+
+def test_a_zombie_wakes_up_before_its_own_call_has_run_out(doubting: Ground) -> None:
+    """Ten questions a wake-up: of the seventy, most are asked when the zombie is done."""
+    case = "zombie.stopped_after_lease"
+    records = doubting.play(case, CapabilityVariant.QUERY_FENCED, 2)
+    assert not_passed(records) == []
+    _, trace, _ = doubting.kept.batches[-1]
+    [awake] = (at for at, line in enumerate(trace) if '\\"step\\":\\"awake\\"' in line)
+    answered = sum("RecordQuery" in line and "REQUEST_RECEIVED" in line for line in trace[:awake])
+    assert 2 <= answered <= 2 * 2 * 10
