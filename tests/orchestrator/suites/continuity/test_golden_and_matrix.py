@@ -69,7 +69,7 @@ def test_a_flaw_fails_its_own_check_and_no_other(
     assert found <= allowed | {_DECISIONS[wanted.primary_check]}
 
 
-@pytest.mark.parametrize("window", ["before_checkpoint", "before_intent"])
+@pytest.mark.parametrize("window", ["before_checkpoint", "in_request"])
 def test_a_task_that_a_wrong_answer_stops_keeps_no_other_from_its_kill(
     tmp_path: Path, window: str
 ) -> None:
