@@ -39,6 +39,14 @@ class Case:
     query: Query
     index: Index
 
+    @property
+    def expected_class(self) -> QueryClass:
+        """What the story says that is asked for; raises ValueError where it says nothing."""
+        expected = self.question.expected_type
+        if expected is None:
+            raise ValueError(f"{self.story_id}: no expected type of {self.question.question_id}")
+        return QueryClass(expected.value)
+
     def asked(self, query_class: QueryClass) -> "Case":
         """The same with another class."""
         return replace(self, query=replace(self.query, query_class=query_class))

@@ -3,8 +3,9 @@
 Run as ``python -m tools.narrative_weights FOLDER… [--write]``. From features without words it
 learns what a question asks for (`asked`), how likely a segment tells what is asked and how likely
 it holds a value that must not be told (`answer`), and the same of the passages of a whole
-(`wholes`). Prints what stories gave that nothing had seen (five folds by story). ``--write`` puts
-it all into `services/memory/narrative`. Equal stories give equal files.
+(`wholes`). Prints what stories gave that nothing had seen: five folds by story, or with
+``--by-folder`` each folder with what the others taught. ``--write`` puts it all into
+`services/memory/narrative`. Equal stories give equal files.
 """
 
 import argparse
@@ -19,8 +20,7 @@ from orchestrator.suites.narrative.corpus import read_fast
 from orchestrator.suites.narrative.vocabulary import QuestionType
 from services.memory.narrative import answer, asked, wholes
 from services.memory.narrative.match import features
-from services.memory.narrative.model import QueryClass
-from services.memory.narrative.trees import as_json
+from services.memory.narrative.trees import Trees, as_json
 from tools.narrative_cases import LONG, Case, Labelled, read_story, short_of, whole_of
 from tools.narrative_fits import fit_classes, fit_ranking
 from tools.narrative_trees import grow
@@ -54,12 +54,12 @@ class _Short:
 def learn_classes(cases: Sequence[Case]) -> asked.Classifier:
     """What tells the class of a question."""
     rows = np.stack([asked.class_features(case.query) for case in cases])
-    places = {kind.value: place for place, kind in enumerate(asked.CLASSES)}
-    truth = np.array([places[case.question.expected_type.value] for case in cases])
+    places = {kind: place for place, kind in enumerate(asked.CLASSES)}
+    truth = np.array([places[case.expected_class] for case in cases])
     return asked.Classifier(fit_classes(rows, truth, len(places)))
 
 
-def learn_short(cases: Sequence[Labelled]) -> tuple[dict[str, float], answer.Trees]:
+def learn_short(cases: Sequence[Labelled]) -> tuple[dict[str, float], Trees]:
     """What tells a short answer, and what holds a wrong value."""
     names = sorted({name for case in cases for name in case.found})
     tables = [case.matrix(names) for case in cases]
@@ -79,13 +79,12 @@ def learn_wholes(cases: Sequence[Labelled]) -> wholes.WholeTables:
 
 
 class Lesson:
-    """All cases in folds by story; what each fold learns, it learned without its own stories."""
+    """All cases in folds; what is known in a fold was learned without its own stories."""
 
-    def __init__(self, cases: Sequence[Case]) -> None:
-        stories = sorted({case.story_id for case in cases})
-        place = {story: number % FOLDS for number, story in enumerate(stories)}
-        self._fold_of = [place[case.story_id] for case in cases]
-        self._cases = [self._classed(cases, fold) for fold in range(FOLDS)]
+    def __init__(self, cases: Sequence[Case], folds: Sequence[int]) -> None:
+        self._fold_of = folds
+        count = max(folds) + 1
+        self._cases = [self._classed(cases, fold) for fold in range(count)]
         self._short = [
             _Short(case, short_of(case), fold)
             for fold, some in enumerate(self._cases)
@@ -94,7 +93,7 @@ class Lesson:
         ]
         self._plain = [
             learn_short([one.rows for one in self._short if one.fold != fold])
-            for fold in range(FOLDS)
+            for fold in range(count)
         ]
         self._whole = [
             [self._labelled(case, fold) for case in some if case.question.expected_type in LONG]
@@ -112,11 +111,12 @@ class Lesson:
         ]
 
     def _labelled(self, case: Case, fold: int) -> Labelled:
-        kind = QueryClass(case.question.expected_type.value)
         found = features(case.query, case.index)
         tell, rival = self._plain[fold]
         scores = answer.weighed(found, tell, case.index.segments)
-        return whole_of(case.asked(kind), scores, rival.total(found, case.index.segments))
+        return whole_of(
+            case.asked(case.expected_class), scores, rival.total(found, case.index.segments)
+        )
 
     def unseen(self) -> list[tuple[Case, bool]]:
         """Each case with whether the answer is right, strictly."""
@@ -162,6 +162,16 @@ def rendered(tell: dict[str, float]) -> str:
     return "\n".join([HEADER.rstrip("\n"), *lines, "}"]) + "\n"
 
 
+def report(verdicts: Sequence[tuple[Case, bool]]) -> None:
+    """Prints how many answers were right, strictly, and how many classes."""
+    for kind in QuestionType:
+        right = [good for case, good in verdicts if case.question.expected_type is kind]
+        print(f"{kind.value:<18} {sum(right)}/{len(right)}")
+    classes = [case.query.query_class is case.expected_class for case, _ in verdicts]
+    print(f"{'classes':<18} {sum(classes)}/{len(classes)}")
+    print(f"{'all':<18} {sum(good for _, good in verdicts)}/{len(verdicts)} strict, unseen stories")
+
+
 def write(classifier: asked.Classifier, tables: answer.Tables) -> None:
     """Puts everything where the memory reads it."""
     rows = [json.dumps([float(f"{value:.4g}") for value in row]) for row in classifier.weights]
@@ -182,19 +192,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools.narrative_weights", description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+", help="folders of stories")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
+    parser.add_argument("--by-folder", action="store_true", help="a fold is a folder")
     given = parser.parse_args()
-    paths = sorted(path for folder in given.folders for path in folder.rglob("*.yaml"))
-    cases = [case for story in read_fast(paths) for case in read_story(story)]
-    lesson = Lesson(cases)
-    verdicts = lesson.unseen()
-    for kind in QuestionType:
-        right = [good for case, good in verdicts if case.question.expected_type is kind]
-        print(f"{kind.value:<18} {sum(right)}/{len(right)}")
-    classes = [
-        case.query.query_class.value == case.question.expected_type.value for case, _ in verdicts
+    parts = [
+        [case for story in read_fast(sorted(folder.rglob("*.yaml"))) for case in read_story(story)]
+        for folder in given.folders
     ]
-    print(f"{'classes':<18} {sum(classes)}/{len(classes)}")
-    print(f"{'all':<18} {sum(good for _, good in verdicts)}/{len(verdicts)} strict, unseen stories")
+    cases = [case for part in parts for case in part]
+    stories = sorted({case.story_id for case in cases})
+    place = {story: number % FOLDS for number, story in enumerate(stories)}
+    folds = [place[case.story_id] for case in cases]
+    if given.by_folder:
+        folds = [number for number, part in enumerate(parts) for _ in part]
+    lesson = Lesson(cases, folds)
+    told = lesson.unseen()
+    if given.by_folder:
+        for number, folder in enumerate(given.folders):
+            print(f"{folder}:")
+            report([one for one, fold in zip(told, sorted(folds), strict=True) if fold == number])
+    else:
+        report(told)
     if given.write:
         write(learn_classes(cases), lesson.tables())
     return 0

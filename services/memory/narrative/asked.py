@@ -1,8 +1,8 @@
 """What a question asks for, from its form and from what it is near to (CP5).
 
-The rules of `asking` know the plain forms of English; how else one can ask for a whole ("where did
-we leave it with the landlord?") the encoder hears better. Weights of both were learned by
-tools/narrative_weights.py.
+The rules of `asking` know the plain forms of English; how else one can ask for a feeling ("what was
+in my heart that night?") the encoder hears better, and that several things are asked at once their
+coordination shows. Weights of it all were learned by tools/narrative_weights.py.
 """
 
 import dataclasses
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.memory.narrative.coordination import coordination
 from services.memory.narrative.encoder import encode
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
@@ -56,7 +57,8 @@ def class_features(query: Query) -> "Floats":
     form = [float(query.form == name) for name in FORMS]
     ruled = [float(query.query_class is known) for known in CLASSES]
     flags = [float(bool(getattr(query, name))) for name in FLAGS]
-    return np.concatenate([SCALE * encode(query.text), ruled, form, flags, [1.0]])
+    several = coordination(query.text)
+    return np.concatenate([SCALE * encode(query.text), ruled, form, flags, several, [1.0]])
 
 
 @functools.cache

@@ -99,6 +99,7 @@ def _mean(rows: "Floats") -> "Floats":
     """The mean at length 1; 0 of nothing."""
     mean = rows.sum(axis=0)
     vector: Floats = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    vector.setflags(write=False)  # kept and handed out again
     return vector
 
 
@@ -112,7 +113,9 @@ def _stretches(text: str, spans: tuple[Span, ...]) -> "Floats":
     rows, places = _pieces(text)
     starts = np.array([start for start, _ in places], dtype=np.int64)
     ends = np.array([end for _, end in places], dtype=np.int64)
-    return np.stack([_mean(rows[(starts < last) & (ends > first)]) for first, last in spans])
+    found = np.stack([_mean(rows[(starts < last) & (ends > first)]) for first, last in spans])
+    found.setflags(write=False)  # kept and handed out again
+    return found
 
 
 def encode(text: str) -> "Floats":

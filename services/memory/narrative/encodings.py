@@ -50,7 +50,7 @@ class Encodings:
 def encodings_of(book: Book) -> Encodings:
     """Encodes every turn of a book once."""
     rows: list[Floats] = [np.zeros((0, SIZE), dtype=np.float32)]
-    place: dict[str, list[Places]] = {name: [] for name in AROUND}
+    place: dict[str, list[Places]] = {name: [np.zeros(0, dtype=np.int64)] for name in AROUND}
     count = 0
     for turn in range(len(book.turns)):
         told, places = _of_turn(book, turn)

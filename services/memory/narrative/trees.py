@@ -83,6 +83,8 @@ def as_json(trees: Trees) -> str:
 def load(path: Path) -> Trees:
     """Reads trees; raises OSError, ValueError or KeyError for a file that holds none."""
     content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} holds no trees")
     return Trees(
         names=tuple(content["names"]),
         roots=np.array(content["roots"], dtype=np.int64),

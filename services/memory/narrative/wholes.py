@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.memory.narrative.coordination import parts_of
 from services.memory.narrative.encoder import encode
 from services.memory.narrative.index import Index
 from services.memory.narrative.model import QueryClass
@@ -125,6 +126,11 @@ def whole_features(
         near = passages.top(values[None, :])[0]
         found[f"encoded_{name}"] = near
         found[f"encoded_{name}_lead"] = near - near.max()
+    leads = [index.encodings.near(encode(part)) for part in parts_of(query.text)]
+    for name in ("segment", "sentence", "turn"):
+        # 0 for the passage that fits some part of the question best.
+        part = np.max([near[name] - near[name].max() for near in leads], axis=0)
+        found[f"part_{name}_lead"] = passages.top(part[None, :])[0]
     found["short_tell"] = passages.top((scores - scores.max())[None, :])[0]
     found["short_rival"] = passages.top(rivals[None, :])[0]
     amount, day = AMOUNT.search(query.text), DAY.search(query.text)
