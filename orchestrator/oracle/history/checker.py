@@ -162,11 +162,16 @@ class _Search:
         return found
 
     def _with_idle(self, node: _Node) -> _Node:
-        """Takes at once what changes nothing wherever it is taken, and can be taken here."""
+        """Takes at once what changes nothing wherever it is taken, and can be taken here.
+
+        One that came after another call's memory had died is left: what is still to be taken
+        before it, such as a receipt that reached its memory unanswered, would be lost.
+        """
         idle = {
             at
             for at in node.pending
             if idle_by_nature(self._timed[at].call)
+            and self._left(node.pending, {at}) == node.pending - {at}
             and node.state in next_states(node.state, self._timed[at], self._lease_ns)
         }
         return _Node(node.state, self._left(node.pending, idle)) if idle else node
@@ -272,12 +277,14 @@ def _core(
 
 
 def _lends_token(call: Call, calls: Sequence[Call]) -> bool:
-    """Whether another call brings what this one's answer told: then the answer was surely seen."""
+    """Whether another call brings what this one's answer told: then the answer was surely seen.
+
+    Whether that call was answered is no matter: it can have done what its token allows.
+    """
     token = call.answer.token if isinstance(call.answer, DecisionTold) else ""
     brought = (
         getattr(other.request, "lease_token", "") or getattr(other.request, "query_ticket", "")
         for other in calls
-        if _ended(other)
     )
     return bool(token) and token in brought
 

@@ -15,6 +15,7 @@ from orchestrator.oracle.messages import (
     DecisionKind,
     DecisionTold,
     Disposition,
+    PeekAsked,
     Presence,
     QueryAsked,
     ReceiptAsked,
@@ -66,6 +67,8 @@ class Memory:
         match asked:
             case BeginAsked():
                 return self._begin(asked, now_ns)
+            case PeekAsked():
+                return self._peek(asked, now_ns)
             case ReceiptAsked():
                 return self._receipt(asked)
             case QueryAsked():
@@ -82,6 +85,11 @@ class Memory:
         if self.holder == (asked.incarnation_id, asked.begin_id):
             return self._execute()
         return DecisionTold(DecisionKind.WAIT, "r", remaining_ms=1)
+
+    def _peek(self, asked: PeekAsked, now_ns: int) -> DecisionTold:
+        begin = BeginAsked(asked.spec, asked.incarnation_id, "")
+        told = replace(self)._begin(begin, now_ns)
+        return DecisionTold(told.kind, "r")
 
     def _expired(self, asked: BeginAsked, now_ns: int) -> DecisionTold:
         if self.capability is Capability.IDEMPOTENT:
@@ -141,8 +149,14 @@ def simulate(
     calls: int,
     capability: Capability = Capability.NONE,
     memory: Callable[[Capability], Memory] = Memory,
+    *,
+    deaths: int = 0,
 ) -> OperationView:
-    """A history: each client makes its calls one after another, all at once beside each other."""
+    """A history: each client makes its calls one after another, all at once beside each other.
+
+    With `deaths` the memory dies so often and loses nothing: what is under way then is never
+    answered, and taken if its turn had come. Some of the questions are Peeks.
+    """
     rng = random.Random(seed)
     subject = memory(capability)
     waiting = [_Client(f"c{number}") for number in range(clients)]
@@ -158,25 +172,29 @@ def simulate(
             at += took + 1 + rng.randrange(2_000)
             if rng.random() < 0.02:
                 at += LEASE_NS // 1_000 * 2
+    ends = max(last for _, _, last, _, _ in windows)
+    died = sorted(rng.randrange(ends) for _ in range(deaths))
     made = []
     for number, (instant, first, last, client, _) in enumerate(sorted(windows, key=lambda w: w[0])):
-        request = _next(client, rng, capability)
-        lost = rng.random() < 0.05
+        request = _next(client, rng, capability, peeks=bool(deaths))
+        death = next((at for at in died if first <= at < last), None)
+        lost = death is not None or rng.random() < 0.05
         taken = not lost or rng.random() < 0.5
+        if death is not None:
+            taken = instant < death
         answer: Answer = subject.take(request, instant) if taken else Unanswered()
         if lost:
             answer = Unanswered()
-        elif isinstance(answer, DecisionTold):
+        elif isinstance(answer, DecisionTold) and not isinstance(request, PeekAsked):
             client.told = answer
             client.holder = request.incarnation_id if isinstance(request, BeginAsked) else ""
-        made.append(
-            Call(number + 1, number + 1, "agent", request, answer, first, None if lost else last)
-        )
+        known = death if lost else last
+        made.append(Call(number + 1, number + 1, "agent", request, answer, first, known))
     assert free_at.keys() == left.keys()
     return OperationView("op", tuple(sorted(made, key=lambda call: call.forwarded_ns)))
 
 
-def _next(client: _Client, rng: random.Random, capability: Capability) -> Request:
+def _next(client: _Client, rng: random.Random, capability: Capability, *, peeks: bool) -> Request:
     told = client.told
     if told is not None and told.kind is DecisionKind.EXECUTE and rng.random() < 0.7:
         return ReceiptAsked(client.holder, told.attempt, told.token, receipt(told.attempt))
@@ -184,6 +202,8 @@ def _next(client: _Client, rng: random.Random, capability: Capability) -> Reques
         presence = rng.choice([Presence.PRESENT, Presence.ABSENT_FINAL])
         brought = receipt(told.attempt) if presence is Presence.PRESENT else None
         return QueryAsked(client.name, told.attempt, told.token, presence, brought)
+    if peeks and rng.random() < 0.5:
+        return PeekAsked(spec(capability), client.name)
     client.asked += 1
     return BeginAsked(spec(capability), client.name, f"{client.name}-{client.asked}")
 

@@ -19,6 +19,7 @@ from orchestrator.oracle.messages import (
     DecisionKind,
     DecisionTold,
     Disposition,
+    PeekAsked,
     QueryAsked,
     ReceiptAsked,
     Unanswered,
@@ -59,6 +60,8 @@ def execute(attempt: int, token: str = "") -> DecisionTold:
     return DecisionTold(DecisionKind.EXECUTE, "r", attempt, told, LEASE_NS // 1_000_000, 0)
 
 
+REUSE = DecisionTold(DecisionKind.REUSE, "r")
+REJECT = DecisionTold(DecisionKind.REJECT, "r")
 WAIT = DecisionTold(DecisionKind.WAIT, "r", remaining_ms=1)
 
 
@@ -117,6 +120,30 @@ def test_a_memory_that_was_dead_took_nothing_afterwards() -> None:
     assert check(view_of(lost, first, again)).verdict is Verdict.REJECTED
 
 
+def test_a_receipt_that_reached_a_memory_before_it_died_may_have_completed() -> None:
+    """Whatever is asked of the next life, and changes nothing, comes after it."""
+    lost = Call(2, 2, "agent", ReceiptAsked("c1", 1, "t1", receipt(1)), Unanswered(), 200, 300)
+    looked = Call(3, 3, "agent", PeekAsked(spec(), "c2"), REUSE, 400, 500)
+    refused = Call(4, 4, "agent", BeginAsked(spec(core="other"), "c2", "b2"), REJECT, 510, 520)
+    reused = begin(5, DecisionTold(DecisionKind.REUSE, "r", receipt=receipt(1)), 600, 700)
+    for between in ((), (looked,), (refused,), (looked, refused)):
+        history = view_of(begin(1, execute(1), 0, 100), lost, *between, reused)
+        assert check(history).verdict is Verdict.ACCEPTED
+        assert not judge_operation(history, clock(), DeclaredMemory()).violations
+
+
+def test_a_contradiction_keeps_the_grant_whose_token_an_unanswered_receipt_brings() -> None:
+    """Without the token the receipt could have done nothing, and another story would be told."""
+    lost = Call(2, 2, "agent", ReceiptAsked("c1", 1, "t1", receipt(1)), Unanswered(), 200, None)
+    reused = begin(3, DecisionTold(DecisionKind.REUSE, "r", receipt=receipt(1)), 300, 400)
+    result = check(view_of(begin(1, execute(1), 0, 100), lost, reused, begin(4, WAIT, 500, 600)))
+    assert [words.split(":")[0] for words in result.contradiction] == [
+        "record 1",
+        "record 3",
+        "record 4",
+    ]
+
+
 def test_what_is_complete_stays_complete() -> None:
     asked = ReceiptAsked("c1", 1, "t1", receipt(1))
     done = Call(2, 2, "agent", asked, Accepted(Disposition.COMPLETED), 200, 300)
@@ -141,6 +168,17 @@ def test_a_memory_that_is_right_is_accepted(
     seed: int, clients: int, calls: int, capability: Capability
 ) -> None:
     assert check(simulate(seed, clients, calls, capability)).verdict is Verdict.ACCEPTED
+
+
+@SLOW
+@given(st.integers(0, 2**32), st.integers(2, 5), st.integers(2, 6), st.sampled_from(CAPABILITIES))
+def test_a_memory_that_dies_and_loses_nothing_is_accepted_by_both(
+    seed: int, clients: int, calls: int, capability: Capability
+) -> None:
+    view = simulate(seed, clients, calls, capability, deaths=3)
+    result = check(view)
+    assert result.verdict is Verdict.ACCEPTED, result.contradiction
+    assert not judge_operation(view, clock(), DeclaredMemory()).violations
 
 
 @SLOW
