@@ -2,6 +2,10 @@
 
 Each lane may use only some of the acts (swarm testing): a sequence in which everything happens
 hides what needs one thing often and another never.
+
+Most rules about time are rules about what was there before a clock was set and is asked about
+afterwards. So lanes sometimes rest while something happens to the others, are often woken up by a
+clock that was set, and a clock that was set forward often goes back before long.
 """
 
 from __future__ import annotations
@@ -26,6 +30,12 @@ _QUESTIONS_MAX = 6
 _IN_SWARM = 0.65
 _STEPS_LEAST, _STEPS_MORE = 2, 5
 _PARTS_LEAST, _PARTS_MORE = 2, 4
+_RESTS = 0.4
+"""How often a lane does nothing until the next thing befalls all: that meets what it holds."""
+_WAKES = 0.5
+"""How often a lane's first step under a clock that was set just now is to ask."""
+_RETURNS = 0.6
+"""How often the memory's clock, set forward, is set back next."""
 _CAPABILITIES = tuple(CapabilityVariant)
 
 _WEIGHTS: Mapping[Act, int] = {
@@ -42,7 +52,7 @@ _WEIGHTS: Mapping[Act, int] = {
     Act.RESOLVE: 2,
     Act.FAULT: 2,
     Act.RELEASE: 2,
-    Act.JUMP: 6,
+    Act.JUMP: 9,
     Act.TELEMETRY: 1,
     Act.HOSTS: 2,
     Act.KILL: 2,
@@ -96,7 +106,9 @@ _VARIANTS: Mapping[Act, tuple[str, ...]] = {
     Act.RELEASE: ("deliver", "drop"),
     Act.JUMP: (
         "lease_end",
+        "lease_end",
         "lease_almost",
+        "minutes",
         "minutes",
         "day",
         "back_second",
@@ -110,6 +122,8 @@ _VARIANTS: Mapping[Act, tuple[str, ...]] = {
     Act.TELEMETRY: ("drop", "delay", "duplicate", "reorder", "slow", "errors", ""),
     Act.KILL: ("memory", "memory", "agent", "agent", "destination", "observer"),
 }
+_BACK = tuple(variant for variant in _VARIANTS[Act.JUMP] if variant.startswith("back_"))
+_FORWARD = frozenset(_VARIANTS[Act.JUMP][: _VARIANTS[Act.JUMP].index(_BACK[0])])
 _PLAIN = 0.5
 """How often nothing about a step is wrong, without a look at the ways in which it can be."""
 
@@ -172,16 +186,30 @@ def draw(
         befalling = [act for act in befalling if act is not Act.JUMP] or [Act.KILL]
     steps: list[Step] = []
     before = ["" for _ in chosen]
+    befell: Step | None = None
     for _ in range(_PARTS_LEAST + dice.below(_PARTS_MORE)):
         for lane, capability in enumerate(chosen):
+            if befell is not None and dice.chance(_RESTS):
+                continue
+            if befell is not None and befell.act is Act.JUMP and dice.chance(_WAKES):
+                steps.append(Step(act=Act.BEGIN, lane=lane, agent=dice.below(_AGENTS)))
+                before[lane] = f"{Act.BEGIN}:"
             for _ in range(_STEPS_LEAST + dice.below(_STEPS_MORE)):
                 step = _drawn(dice, lane, (capability, before[lane]), swarms[lane], coverage)
                 steps.append(step)
                 before[lane] = f"{step.act}:{step.variant}"
-        steps.append(_drawn(dice, EVERY_LANE, (chosen[0], before[0]), befalling, coverage))
-        before = [f"{steps[-1].act}:{steps[-1].variant}" for _ in chosen]
+        if clocks and _is_forward(befell) and dice.chance(_RETURNS):
+            befell = Step(act=Act.JUMP, variant=dice.one(_BACK))
+        else:
+            befell = _drawn(dice, EVERY_LANE, (chosen[0], before[0]), befalling, coverage)
+        steps.append(befell)
+        before = [f"{befell.act}:{befell.variant}" for _ in chosen]
     steps += _ending(len(chosen), clocks=clocks)
     return Schedule(capabilities=chosen, steps=tuple(steps))
+
+
+def _is_forward(step: Step | None) -> bool:
+    return step is not None and step.act is Act.JUMP and step.variant in _FORWARD
 
 
 def _swarm(dice: Dice, left_out: set[Act]) -> list[Act]:

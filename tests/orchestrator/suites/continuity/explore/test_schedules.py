@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,23 @@ def test_without_clocks_and_operators_nothing_needs_them() -> None:
         assert Act.JUMP not in acts
         acts = {step.act for step in draw(2, number, 6, Coverage(), operators=False).steps}
         assert Act.RESOLVE not in acts
+
+
+def test_a_clock_that_went_forward_often_goes_back_while_some_lanes_rest() -> None:
+    """What a lane held before is asked about behind the mark, in one schedule of ten at least."""
+    coverage = Coverage()
+    with_rest = 0
+    for number in range(60):
+        schedule = draw(5, number, 8, coverage)
+        coverage.note(schedule)
+        befell = [at for at, step in enumerate(schedule.steps) if step.act.of_all]
+        with_rest += any(
+            schedule.steps[there].variant in ("lease_end", "minutes")
+            and schedule.steps[back].variant.startswith("back_")
+            and 0 < len({step.lane for step in schedule.steps[there + 1 : back]}) < 8
+            for there, back in pairwise(befell)
+        )
+    assert with_rest >= 6
 
 
 def test_a_lane_keeps_its_own_steps_and_what_befell_all() -> None:
