@@ -7,6 +7,11 @@ import docker
 import docker.errors
 import pytest
 import requests
+from hypothesis import settings
+
+# How long an example takes says something of the machine, never of the code.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 REQUIRE_ENGINE_VARIABLE = "MEMQUAL_REQUIRE_ENGINE"
 ENGINE_TIMEOUT_SECONDS = 10
