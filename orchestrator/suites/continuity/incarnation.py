@@ -66,13 +66,13 @@ class Incarnation:
         )
         if settled is not None:
             request.settled.CopyFrom(continuity_pb2.SettledOperations(operation_ids=settled))
-        reply = self._reply(self._stubs(spec).continuity.Begin, request)
+        reply = self._reply(self._clients(spec).continuity.Begin, request)
         return Reply(None if reply.answer is None else reply.answer.decision, reply.code)
 
     def peek(self, spec: continuity_pb2.OperationSpec) -> Reply[continuity_pb2.PeekResponse]:
         """What Begin would answer."""
         request = continuity_pb2.PeekRequest(spec=spec, incarnation_id=self.name)
-        return self._reply(self._stubs(spec).continuity.Peek, request)
+        return self._reply(self._clients(spec).continuity.Peek, request)
 
     def renew(
         self, spec: continuity_pb2.OperationSpec, attempt: int, lease_token: str
@@ -85,7 +85,7 @@ class Incarnation:
             attempt=attempt,
             lease_token=lease_token,
         )
-        return self._reply(self._stubs(spec).continuity.Renew, request)
+        return self._reply(self._clients(spec).continuity.Renew, request)
 
     def record(
         self,
@@ -103,7 +103,7 @@ class Incarnation:
             lease_token=lease_token,
             receipt=receipt,
         )
-        return self._reply(self._stubs(spec).continuity.RecordReceipt, request)
+        return self._reply(self._clients(spec).continuity.RecordReceipt, request)
 
     def record_query(
         self,
@@ -123,14 +123,14 @@ class Incarnation:
             presence=presence,
             receipt=receipt,
         )
-        return self._reply(self._stubs(spec).continuity.RecordQuery, request)
+        return self._reply(self._clients(spec).continuity.RecordQuery, request)
 
     def get(self, spec: continuity_pb2.OperationSpec) -> Reply[continuity_pb2.GetOperationResponse]:
         """What the memory keeps of the operation."""
         request = continuity_pb2.GetOperationRequest(
             namespace=spec.namespace, operation_id=spec.operation_id
         )
-        return self._reply(self._stubs(spec).continuity.GetOperation, request)
+        return self._reply(self._clients(spec).continuity.GetOperation, request)
 
     def request_resolve(
         self, spec: continuity_pb2.OperationSpec
@@ -139,15 +139,15 @@ class Incarnation:
         request = continuity_pb2.RequestResolveRequest(
             namespace=spec.namespace, operation_id=spec.operation_id, principal=spec.principal
         )
-        return self._reply(self._stubs(spec).continuity.RequestResolve, request)
+        return self._reply(self._clients(spec).continuity.RequestResolve, request)
 
     def resolve(
         self, spec: continuity_pb2.OperationSpec, request: continuity_pb2.ResolveRequest
     ) -> Reply[continuity_pb2.ResolveResponse]:
         """Hand in what an operator signed; the operation tells the call in the trace only."""
-        return self._reply(self._stubs(spec).continuity.Resolve, request)
+        return self._reply(self._clients(spec).continuity.Resolve, request)
 
-    def _stubs(self, spec: continuity_pb2.OperationSpec) -> MemoryClients:
+    def _clients(self, spec: continuity_pb2.OperationSpec) -> MemoryClients:
         return self.session.with_workflow(spec.workflow_id, spec.operation_id)
 
     def _reply(self, method: Callable[..., _Answer], request: object) -> Reply[_Answer]:

@@ -250,10 +250,10 @@ class Rig:
 
     def trace_from(self, first: int) -> list[interposer_pb2.TraceRecord]:
         """The interposer's records from a sequence on, as messages of the contract."""
-        stub = interposer_pb2_grpc.InterposerServiceStub(self.context.session.channel)
+        client = interposer_pb2_grpc.InterposerServiceStub(self.context.session.channel)
         metadata = CallMetadata(token=self.context.stack.control_token).pairs()
         request = interposer_pb2.TraceRequest(from_sequence=first)
-        stream = stub.Trace(request, timeout=60, metadata=metadata)
+        stream = client.Trace(request, timeout=60, metadata=metadata)
         return [answer.record for answer in stream]
 
     def journal_from(self, first: int) -> list[common_pb2.JournalRecord]:

@@ -62,7 +62,7 @@ class Operator:
             signature=self.reviewer.sign_operation(challenge, word, digest, signer),
         )
         try:
-            self._stubs().continuity.Resolve(request, timeout=CALL_SECONDS)
+            self._clients().continuity.Resolve(request, timeout=CALL_SECONDS)
         except grpc.RpcError:
             # A refusal is an answer like any other: the trace has it.
             return
@@ -73,11 +73,11 @@ class Operator:
             namespace=spec.namespace, operation_id=spec.operation_id, principal=spec.principal
         )
         try:
-            answer = self._stubs().continuity.RequestResolve(request, timeout=CALL_SECONDS)
+            answer = self._clients().continuity.RequestResolve(request, timeout=CALL_SECONDS)
         except grpc.RpcError:
             return None
         return answer.challenge
 
-    def _stubs(self) -> MemoryClients:
+    def _clients(self) -> MemoryClients:
         spec = spec_of(self.member)
         return self.session.with_workflow(spec.workflow_id, spec.operation_id)
