@@ -18,7 +18,7 @@ from orchestrator.oracle.messages import (
     PeekAsked,
     Spec,
 )
-from orchestrator.oracle.moments import Moment, moments, places, settled
+from orchestrator.oracle.moments import Moment, moments_of, places, settled
 from orchestrator.oracle.outcomes import (
     AskDestination,
     ExecuteAnew,
@@ -75,14 +75,7 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
             return
         if _may_be_full(bound, call, frame):
             yield from _untimed(world, call, frame, Row.LIMIT, (Refusal(),))
-        for moment in moments(
-            world.zone,
-            world.segment,
-            call.forwarded_ns,
-            call.last_ns,
-            frame.clock,
-            mark_ns=call.mark_ns,
-        ):
+        for moment in moments_of(world, call, frame):
             yield from _at(known, moment, asked, frame)
 
 

@@ -21,7 +21,7 @@ from orchestrator.oracle.messages import (
     Malformed,
     ReceiptAsked,
 )
-from orchestrator.oracle.moments import moments
+from orchestrator.oracle.moments import moments_of
 from orchestrator.oracle.outcomes import Taken
 from orchestrator.oracle.view import Call
 from orchestrator.oracle.worlds import Completion, World
@@ -81,14 +81,7 @@ def _granted_despite(
     """The grant took place, allowed or not: what comes after is judged by it."""
     for before in befores:
         world = replace(before.world, spec=before.world.spec or asked.spec)
-        for moment in moments(
-            world.zone,
-            world.segment,
-            call.forwarded_ns,
-            call.last_ns,
-            frame.clock,
-            mark_ns=call.mark_ns,
-        ):
+        for moment in moments_of(world, call, frame):
             after = granted(world, moment, asked, frame)
             yield before, after.with_latest(told.attempt, told.token)
 

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from orchestrator.oracle.clockmap import ClockMap
 from orchestrator.oracle.zone import Instant, Zone
 
-__all__ = ["Moment", "moments", "places", "settled"]
+if TYPE_CHECKING:
+    from orchestrator.oracle.frame import Frame
+    from orchestrator.oracle.view import Call
+    from orchestrator.oracle.worlds import World
+
+__all__ = ["Moment", "moments", "moments_of", "places", "settled"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +100,15 @@ def settled(moment: Moment) -> Zone:
     """The bounds after the call: POINT moves on, and what was the call's alone is forgotten."""
     moved = moment.zone.assign(Instant.POINT, Instant.NEXT_POINT, 0)
     return moved.forget((Instant.NOW, Instant.NEXT_POINT))
+
+
+def moments_of(world: World, call: Call, frame: Frame) -> Iterator[Moment]:
+    """When a memory in this world can have taken the call."""
+    return moments(
+        world.zone,
+        world.segment,
+        call.forwarded_ns,
+        call.last_ns,
+        frame.clock,
+        mark_ns=call.mark_ns,
+    )

@@ -21,7 +21,7 @@ from orchestrator.oracle.messages import (
     RenewAsked,
     ResolveAsked,
 )
-from orchestrator.oracle.moments import Moment, moments, places, settled
+from orchestrator.oracle.moments import Moment, moments_of, places, settled
 from orchestrator.oracle.outcomes import Extended, Outcome, Pattern, Refusal, Taken
 from orchestrator.oracle.siblings import operator_receipt
 from orchestrator.oracle.view import Call
@@ -171,14 +171,7 @@ def renew_outcomes(world: World, call: Call, asked: RenewAsked, frame: Frame) ->
         yield from _placed(world, call, frame, ((_REFUSED, world),))
         return
     used_up = 0 < frame.declared.max_renewals <= world.renewals
-    for moment in moments(
-        world.zone,
-        world.segment,
-        call.forwarded_ns,
-        call.last_ns,
-        frame.clock,
-        mark_ns=call.mark_ns,
-    ):
+    for moment in moments_of(world, call, frame):
         live = moment.zone.at_most(Instant.NOW, Instant.LEASE_END, -1)
         over = moment.zone.at_least(Instant.NOW, Instant.LEASE_END, 0)
         if over is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.oracle import decisions, linearize, recordings
-from orchestrator.oracle.moments import Moment, moments
+from orchestrator.oracle.moments import Moment, moments, moments_of
 from orchestrator.oracle.zone import Zone
 from tests.orchestrator.oracle.brute_force import Ask, Clock, Rules, reachable
 from tests.orchestrator.oracle.test_against_brute_force import histories
@@ -79,12 +79,12 @@ def test_a_clock_behind_its_mark_that_is_believed_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def believing(*arguments: Any, **named: Any) -> Iterator[Moment]:
-        return (moment for moment in moments(*arguments, **named) if not moment.behind)
+        return (moment for moment in moments_of(*arguments, **named) if not moment.behind)
 
     clock = Clock(((0, 0), (3, -5)))
     late = Ask("begin", 4, 4, life="B", begin="b2")
     assert allowed((GRANTED,), late, clock, Rules()) == reachable((GRANTED,), late, clock, Rules())
-    monkeypatch.setattr(decisions, "moments", believing)
+    monkeypatch.setattr(decisions, "moments_of", believing)
     assert allowed((GRANTED,), late, clock, Rules()) != reachable((GRANTED,), late, clock, Rules())
 
 
