@@ -148,7 +148,7 @@ def _doctor(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> int:
     from orchestrator.bench import run_benchmarks
 
-    return run_benchmarks(options.only)
+    return run_benchmarks(options.only, large=options.large)
 
 
 def _stories_lint(options: argparse.Namespace) -> int:
@@ -246,6 +246,11 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="measure what DESIGN §11 names")
     bench.add_argument("--only", action="append", default=[], help="one benchmark, repeatable")
+    bench.add_argument(
+        "--large",
+        action="store_true",
+        help="also at 100,000 operations and records and 1,000,000 trials; takes many minutes",
+    )
     bench.set_defaults(command=_bench)
     return parser
 

@@ -112,6 +112,7 @@ class Bench:
         records: Where evidence is written, as durably as in a run; removed at the end.
         logs: Folder of the stacks' logs, which stay.
         say: Tells a person what goes on.
+        large: Whether sizes that take many minutes to reach are measured, too.
         stopping: Set when everything is to end early.
         reviewer: The memory's reviewer.
     """
@@ -121,6 +122,7 @@ class Bench:
     records: RunDirectory
     logs: Path
     say: Callable[[str], None]
+    large: bool = False
     stopping: threading.Event = field(default_factory=threading.Event)
     reviewer: Reviewer = field(default_factory=Reviewer.generate)
 

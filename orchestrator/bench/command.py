@@ -63,13 +63,15 @@ _INCOMPLETE = 4
 _RUNS = Path("runs")
 
 
-def run_benchmarks(only: Sequence[str]) -> int:
+def run_benchmarks(only: Sequence[str], *, large: bool = False) -> int:
     """Run benchmarks, print what they found and write it to runs/bench-<time>.json.
 
     What is not reached is said and changes no exit code: time depends on the machine.
 
     Args:
         only: Names of benchmarks; none: all.
+        large: Measure at the sizes of DESIGN §11 that take many minutes to reach, too: 100,000
+            operations and records, 1,000,000 trials.
 
     Returns:
         0 when every benchmark was carried out, 4 when one could not be.
@@ -88,7 +90,7 @@ def run_benchmarks(only: Sequence[str]) -> int:
         log_to(root / "orchestrator.jsonl", run_id=bench_id)
         say = _speaker(console)
         say(f"{bench_id}: {selection.reason}.")
-        bench = Bench(bench_id, selection.runtime, records, root, say)
+        bench = Bench(bench_id, selection.runtime, records, root, say, large)
         try:
             for name in names:
                 say(f"{name} ...")

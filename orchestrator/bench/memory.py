@@ -8,7 +8,7 @@ really held is said.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -21,14 +21,13 @@ from services.common.canonical import digest_hex, operation_id, sha256_hex
 
 __all__ = ["memory", "operation_spec", "receipt_for"]
 
-WITH_100_000_RECORDS = False
-"""Also measure Write + Recall at 100,000 records; filling that up takes many minutes."""
-
 _OPERATION_COUNTS = (100, 10_000)
-_RECORD_COUNTS = (10_000, 100_000) if WITH_100_000_RECORDS else (10_000,)
+_RECORD_COUNTS = (10_000,)
+_LARGE = 100_000
 _SAMPLES = 300
 _WARM_UP = 20
-_FILL_SECONDS = 120.0 if not WITH_100_000_RECORDS else 1_800.0
+_FILL_SECONDS = 120.0
+_LARGE_FILL_SECONDS = 1_800.0
 _CLIENTS = 16
 _CHUNK = 200
 _CALL_SECONDS = 10.0
@@ -55,18 +54,22 @@ _RECALL_MS = Reach(at_most=10.0)
 def memory(bench: Bench) -> list[Measurement]:
     """Measure operations, then records, each on a fresh process.
 
+    With `bench.large` at 100,000 of each, too; filling that up takes many minutes.
+
     Raises:
         StackError: The memory does not start.
         grpc.RpcError: It refuses a call or does not answer.
     """
+    more = (_LARGE,) if bench.large else ()
+    fill_seconds = _LARGE_FILL_SECONDS if bench.large else _FILL_SECONDS
     with ExitStack() as stack:
         processes = {
             count: stack.enter_context(memory_process(bench.scratch / f"operations-{count}"))
-            for count in _OPERATION_COUNTS
+            for count in (*_OPERATION_COUNTS, *more)
         }
-        found = _operations(processes)
+        found = _operations(processes, fill_seconds)
     with memory_process(bench.scratch / "records") as process:
-        return [*found, *_records(process)]
+        return [*found, *_records(process, (*_RECORD_COUNTS, *more), fill_seconds)]
 
 
 def operation_spec(number: int) -> continuity_pb2.OperationSpec:
@@ -112,10 +115,10 @@ def receipt_for(spec: continuity_pb2.OperationSpec) -> continuity_pb2.Receipt:
     )
 
 
-def _operations(processes: Mapping[int, MemoryProcess]) -> list[Measurement]:
+def _operations(processes: Mapping[int, MemoryProcess], fill_seconds: float) -> list[Measurement]:
     """One call at each memory in turn, so that what else the machine does falls on all of them."""
     kept = {
-        wanted: _fill(0, wanted, partial(_complete, process))
+        wanted: _fill(0, wanted, partial(_complete, process), fill_seconds)
         for wanted, process in processes.items()
     }
     pairs: dict[int, list[float]] = {wanted: [] for wanted in processes}
@@ -161,11 +164,13 @@ def _short(held: int, wanted: int) -> str:
     return "" if held >= wanted else f" (not {wanted}: the time for filling was over)"
 
 
-def _records(process: MemoryProcess) -> list[Measurement]:
+def _records(
+    process: MemoryProcess, counts: Sequence[int], fill_seconds: float
+) -> list[Measurement]:
     found = []
     held = 0
-    for wanted in _RECORD_COUNTS:
-        held = _fill(held, wanted, partial(_write, process))
+    for wanted in counts:
+        held = _fill(held, wanted, partial(_write, process), fill_seconds)
         at = held
         writes, recalls, hits = [], [], 0
         for number in range(held, held + _WARM_UP + _SAMPLES):
@@ -242,9 +247,9 @@ def _recall(process: MemoryProcess, number: int) -> int:
     return len(process.memory.Recall(request, timeout=_CALL_SECONDS).hits)
 
 
-def _fill(held: int, wanted: int, put: Callable[[int], None]) -> int:
+def _fill(held: int, wanted: int, put: Callable[[int], None], fill_seconds: float) -> int:
     """Put what is missing, several at once; return how many there are when the time is over."""
-    deadline = time.monotonic() + _FILL_SECONDS
+    deadline = time.monotonic() + fill_seconds
     with ThreadPoolExecutor(_CLIENTS, thread_name_prefix="fill") as pool:
         while held < wanted and time.monotonic() < deadline:
             numbers = range(held, min(held + _CHUNK, wanted))

@@ -30,7 +30,7 @@ _WANTED_TRIALS = 1_000_000
 _CHUNK = 5_000
 _CHECKS = 12
 _OPERATIONS = 20
-_CHILD_SECONDS = 300.0
+_CHILD_SECONDS_PER_TRIAL = 0.003
 _MEBIBYTE = 1 << 20
 _WANTED = Reach(at_most=300.0)
 
@@ -92,23 +92,17 @@ def synthetic_trials(count: int) -> Iterator[TrialRecord]:
 
 
 def orchestrator_memory(bench: Bench) -> list[Measurement]:
-    """Write the trials, add them up in a child, and extrapolate.
+    """Write the trials, add them up in a child, and extrapolate; with `bench.large` measure.
 
     Raises:
         MemqualError: The child fails or takes too long.
     """
-    taken = _add_up(bench)
+    if bench.large:
+        return [_peak(_add_up(bench, _WANTED_TRIALS), _WANTED)]
+    taken = _add_up(bench, _TRIALS)
     million = extrapolated(taken.first_bytes, taken.peak_bytes, taken.trials, _WANTED_TRIALS)
     return [
-        Measurement(
-            name="peak_at_100000",
-            measured="resident memory at most while trials are read and added up",
-            unit="MiB",
-            value=taken.peak_bytes / _MEBIBYTE,
-            samples=taken.trials,
-            note=f"{taken.first_bytes / _MEBIBYTE:.0f} MiB of it before the first trial; "
-            "the reports are not rendered",
-        ),
+        _peak(taken, None),
         Measurement(
             name="extrapolated_to_1000000",
             measured="the same for 1,000,000 trials, extrapolated and not measured",
@@ -121,11 +115,24 @@ def orchestrator_memory(bench: Bench) -> list[Measurement]:
     ]
 
 
-def _add_up(bench: Bench) -> _Taken:
+def _peak(taken: _Taken, reach: Reach | None) -> Measurement:
+    return Measurement(
+        name=f"peak_at_{taken.trials}",
+        measured="resident memory at most while trials are read and added up",
+        unit="MiB",
+        value=taken.peak_bytes / _MEBIBYTE,
+        samples=taken.trials,
+        reach=reach,
+        note=f"{taken.first_bytes / _MEBIBYTE:.0f} MiB of it before the first trial; "
+        "the reports are not rendered",
+    )
+
+
+def _add_up(bench: Bench, count: int) -> _Taken:
     root = bench.scratch / "aggregation"
     expected = []
     with RunDirectory.create(root) as folder:
-        trials = synthetic_trials(_TRIALS)
+        trials = synthetic_trials(count)
         while chunk := list(islice(trials, _CHUNK)):
             folder.append_trials(chunk)
             expected += [
@@ -145,12 +152,16 @@ def _add_up(bench: Bench) -> _Taken:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         ended = subprocess.run(
-            command, env=environment, capture_output=True, timeout=_CHILD_SECONDS, check=True
+            command,
+            env=environment,
+            capture_output=True,
+            timeout=_CHILD_SECONDS_PER_TRIAL * count,
+            check=True,
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         said = (error.stderr or b"").decode(errors="replace")[-500:]
         raise MemqualError(
-            f"Adding {_TRIALS} synthetic trials up did not work: {error}. {said}",
+            f"Adding {count} synthetic trials up did not work: {error}. {said}",
             next_step="If memory is short, free some and run `memqual bench` again.",
         ) from error
     return _Taken.model_validate_json(ended.stdout)

@@ -20,6 +20,7 @@ __all__ = ["Engine"]
 # Bounds one request; a build's answer is a stream with output at every step.
 REQUEST_TIMEOUT_SECONDS = 300
 _SHOWN_LINES = 20
+_SHOWN_CHARACTERS = 200
 _STEP_DONE = re.compile(r"^ ---> ([0-9a-f]{12,64})$")
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _PROBE = (
@@ -179,28 +180,45 @@ class Engine:
         Raises:
             ImageError: it has no python3, an old one, or no glibc.
         """
+        status, answer = self._probe(tag)
+        if status != 0:
+            raise _unfit(tag, f"its python3 failed: {answer[-_SHOWN_CHARACTERS:]}")
         try:
-            answer = self._client.containers.run(
-                tag,
-                ["-c", _PROBE],
-                entrypoint=["python3"],
-                network_mode="none",
-                remove=True,
-                labels={"memqual.run": "images", "memqual.owner-pid": str(os.getpid())},
-            )
-        except docker.errors.ContainerError as error:
-            raise _unfit(tag, f"its python3 failed: {error}") from error
-        except docker.errors.APIError as error:
-            raise _unfit(tag, f"it does not start python3: {error.explanation}") from error
-        except _FAILURES as error:
-            raise _refused(f"starting {tag}", error) from error
-        python, machine, libc, libc_version = json.loads(answer)
+            python, machine, libc, libc_version = json.loads(answer)
+        except ValueError as error:
+            shown = answer[:_SHOWN_CHARACTERS]
+            raise _unfit(tag, f"its python3 answers {shown!r}") from error
         if tuple(python) < _OLDEST_PYTHON:
             raise _unfit(tag, f"its Python is {python[0]}.{python[1]}")
         if libc != "glibc":
             raise _unfit(tag, "its C library is not glibc")
         major, minor = libc_version.split(".")[:2]
         return WheelTarget((python[0], python[1]), machine, (int(major), int(minor)))
+
+    def _probe(self, tag: str) -> tuple[int, str]:
+        """Exit status and output of the probe in a base image; nothing of it is left behind."""
+        try:
+            container = self._client.containers.create(
+                tag,
+                ["-c", _PROBE],
+                entrypoint=["python3"],
+                network_mode="none",
+                labels={"memqual.run": "images", "memqual.owner-pid": str(os.getpid())},
+            )
+        except _FAILURES as error:
+            raise _refused(f"making a container of {tag}", error) from error
+        # Not run(remove=True): the engine keeps a container that could not be started.
+        try:
+            container.start()
+            status = int(container.wait(timeout=REQUEST_TIMEOUT_SECONDS)["StatusCode"])
+            return status, container.logs().decode(errors="replace")
+        except docker.errors.APIError as error:
+            raise _unfit(tag, f"it does not start python3: {error.explanation}") from error
+        except _FAILURES as error:
+            raise _refused(f"starting {tag}", error) from error
+        finally:
+            with contextlib.suppress(docker.errors.NotFound):
+                container.remove(force=True)
 
     def prune_images(self, older_than_hours: int) -> int:
         """Removes unused images of memqual made before that many hours; returns freed bytes."""

@@ -154,6 +154,8 @@ def test_base_image_without_python_is_refused(
     engine.api.import_image_from_file(str(archive), repository="memqual/selftest", tag="empty")
     with pytest.raises(ImageError, match="cannot be the base image: it does not start python3"):
         ensure_images(["selftest"], base_image="memqual/selftest:empty", root=private_repository)
+    left = engine.containers.list(all=True, filters={"ancestor": "memqual/selftest:empty"})
+    assert left == []
 
 
 def test_silent_engine_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
