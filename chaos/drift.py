@@ -17,7 +17,7 @@ import structlog
 
 from chaos.clock import read_offset_ns, write_offset_ns
 from chaos.errors import ChaosError, ClockError, FaultNotPossible
-from chaos.faults import ActiveFault, Availability
+from chaos.faults import ActiveFault, Availability, clock_availability
 from chaos.receipts import ClockReading, DriftReceipt
 from chaos.targets import Target
 
@@ -50,9 +50,7 @@ class ClockDrift:
 
     def available(self, target: Target) -> Availability:
         """A target without a clock folder runs on the host's clock."""
-        if target.clock_folder is None:
-            return Availability(False, f"the clock of {target.name} cannot be set here")
-        return Availability(True)
+        return clock_availability(target)
 
     def inject(self, target: Target) -> ActiveFault:
         """Begins to drift, from what the clock is set to already.

@@ -29,6 +29,7 @@ __all__ = [
     "Fault",
     "Kill",
     "Suspension",
+    "clock_availability",
 ]
 
 _LOOKS = 5
@@ -138,9 +139,7 @@ class ClockJump:
 
     def available(self, target: Target) -> Availability:
         """A target without a clock folder runs on the host's clock."""
-        if target.clock_folder is None:
-            return Availability(False, f"the clock of {target.name} cannot be set here")
-        return Availability(True)
+        return clock_availability(target)
 
     def inject(self, target: Target) -> ActiveFault:
         """Jumps, on top of what the clock is set to already.
@@ -220,6 +219,13 @@ class _Suspended:
         return self.receipt.model_copy(
             update={"continued_monotonic_ns": continued_ns, "answers_again": self.answers()}
         )
+
+
+def clock_availability(target: Target) -> Availability:
+    """A target without a clock folder runs on the host's clock, which nobody sets."""
+    if target.clock_folder is None:
+        return Availability(False, f"the clock of {target.name} cannot be set here")
+    return Availability(True)
 
 
 def _require(fault: Fault, target: Target) -> None:

@@ -15,14 +15,11 @@ import grpc
 from memqual.v1 import narrative_pb2, narrative_pb2_grpc, vendor_pb2
 from services.common.canonical import JsonValue
 from services.common.database import Database, Synchronous
-from services.common.errors import ServiceError
-from services.common.limits import check_content, check_id, check_optional_id
 from services.controls import plain_turns
 from services.controls.plain_turns import PlainTurn
+from services.memory.narrative.requests import CheckedServicer, checked_question, checked_turn
 
 __all__ = ["Plain", "PlainEvaluated", "PlainMemory", "PlainServicer"]
-
-_QUESTION_BYTES = 4_096
 
 
 class PlainMemory(Protocol):
@@ -41,46 +38,23 @@ class PlainMemory(Protocol):
         """What is kept beside the turns themselves."""
 
 
-class PlainServicer(narrative_pb2_grpc.NarrativeServiceServicer):
+class PlainServicer(CheckedServicer):
     """Checks what arrives as narrative.proto wants it, and hands it on."""
 
     def __init__(self, memory: Callable[[], PlainMemory]) -> None:
         """Serves the memory that the callable gives."""
         self._memory = memory
 
-    def Ingest(
-        self, request: narrative_pb2.IngestRequest, context: grpc.ServicerContext
-    ) -> narrative_pb2.IngestResponse:
-        """Takes one turn."""
-        return self.take(request.turn)
-
-    def Ask(
-        self, request: narrative_pb2.AskRequest, context: grpc.ServicerContext
-    ) -> narrative_pb2.AskResponse:
-        """Answers one question, or declines."""
-        return self.reply(request)
-
     def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
         """Checks and takes a turn; raises ServiceError INVALID_ARGUMENT."""
-        namespace = check_id("turn.namespace", turn.namespace)
-        speaker = check_id("turn.speaker", turn.speaker)
-        time = _local("turn.time", turn.time)
-        text = check_content("turn.text", turn.text)
-        if not text.strip():
-            raise _refuse("turn.text is empty; send what was said")
-        self._memory().ingest(namespace, speaker, time, text)
+        told = checked_turn(turn)
+        self._memory().ingest(told.namespace, told.speaker, _local(told.time), told.text)
         return narrative_pb2.IngestResponse()
 
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
         """Checks and answers a question; raises ServiceError INVALID_ARGUMENT."""
-        namespace = check_id("namespace", request.namespace)
-        speaker = check_optional_id("speaker", request.speaker)
-        if request.time:
-            _local("time", request.time)
-        size_bytes = len(request.question.encode("utf-8"))
-        if not request.question.strip() or size_bytes > _QUESTION_BYTES:
-            raise _refuse(f"question has {size_bytes} bytes; send 1 to {_QUESTION_BYTES}")
-        text = self._memory().ask(namespace, request.question, speaker)
+        asked = checked_question(request)
+        text = self._memory().ask(asked.namespace, asked.question, asked.speaker)
         return narrative_pb2.AskResponse(
             answer=narrative_pb2.Answer(text=text, declined=not text.strip())
         )
@@ -199,14 +173,6 @@ class PlainEvaluated:
         self._database.close()
 
 
-def _refuse(message: str) -> ServiceError:
-    return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, message)
-
-
-def _local(name: str, value: str) -> str:
+def _local(time: str) -> str:
     """A local date-time to the second, so that texts sort as times do."""
-    try:
-        time = dt.datetime.fromisoformat(value)
-    except ValueError as error:
-        raise _refuse(f"{name} is no ISO 8601 date-time; send one like 2026-03-02T18:40") from error
-    return time.replace(tzinfo=None).isoformat(timespec="seconds")
+    return dt.datetime.fromisoformat(time).replace(tzinfo=None).isoformat(timespec="seconds")

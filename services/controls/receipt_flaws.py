@@ -8,6 +8,7 @@ from services.common.canonical import sha256_hex
 from services.common.clock import wall_ns
 from services.common.limits import JSON_BYTES
 from services.controls.flaw import Flaw, named
+from services.controls.zombie_flaws import CompletesBySuperseded
 from services.memory.answers import (
     Disposition,
     Presence,
@@ -158,18 +159,6 @@ class RefusesLate(RecordingRules):
         return super().receipt(operation, call)
 
 
-class CompletesByAnyAttempt(RecordingRules):
-    """Completes an operation by a superseded attempt's receipt."""
-
-    def keep_evidence(
-        self, operation: Operation, record: AttemptRecord, receipt: Receipt
-    ) -> RecordStep | Refused:
-        """COMPLETED where evidence only is right."""
-        if operation.receipt is None:
-            return self.complete(operation, receipt)
-        return super().keep_evidence(operation, record, receipt)
-
-
 class AnyTicket(RecordingRules):
     """Takes a query's answer under any ticket."""
 
@@ -310,7 +299,7 @@ FLAWS: Mapping[str, Flaw] = {
     ),
     "any_attempt_completes": _rules(
         "any_attempt_completes",
-        CompletesByAnyAttempt(),
+        CompletesBySuperseded(),
         "completes by a superseded attempt's receipt",
         "superseded",
     ),

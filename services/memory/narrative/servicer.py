@@ -1,15 +1,11 @@
 """NarrativeService over the narrative part; every acknowledged turn is durable (DESIGN §4)."""
 
-import datetime as dt
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import grpc
-
-from memqual.v1 import narrative_pb2, narrative_pb2_grpc
-from services.common.errors import ServiceError
-from services.common.limits import check_content, check_id, check_optional_id
-from services.memory.narrative.model import QueryClass, TemporalStatus, Turn, TurnClass, Warmth
+from memqual.v1 import narrative_pb2
+from services.memory.narrative.model import QueryClass, TemporalStatus, TurnClass, Warmth
+from services.memory.narrative.requests import CheckedServicer, checked_question, checked_turn
 
 if TYPE_CHECKING:
     from services.memory.narrative.facts import Fact
@@ -17,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NarrativeServicer"]
 
-QUESTION_BYTES = 4_096
 TURN_CLASSES = {
     TurnClass.STATEMENT: narrative_pb2.TURN_CLASS_STATEMENT,
     TurnClass.UPDATE: narrative_pb2.TURN_CLASS_UPDATE,
@@ -46,60 +41,23 @@ WARMTHS = {
 }
 
 
-class NarrativeServicer(narrative_pb2_grpc.NarrativeServiceServicer):
+class NarrativeServicer(CheckedServicer):
     """Checks what arrives, calls the memory, answers; errors are those of narrative.proto."""
 
     def __init__(self, memory: "Callable[[], Memory]") -> None:
         """Serves the memory that is made at the first call."""
         self._memory = memory
 
-    def Ingest(
-        self, request: narrative_pb2.IngestRequest, context: grpc.ServicerContext
-    ) -> narrative_pb2.IngestResponse:
-        """Takes one turn."""
-        return self.take(request.turn)
-
-    def Ask(
-        self, request: narrative_pb2.AskRequest, context: grpc.ServicerContext
-    ) -> narrative_pb2.AskResponse:
-        """Answers one question, or declines."""
-        return self.reply(request)
-
     def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
         """Checks and takes a turn; raises ServiceError INVALID_ARGUMENT."""
-        checked = Turn(
-            namespace=check_id("turn.namespace", turn.namespace),
-            speaker=check_id("turn.speaker", turn.speaker),
-            time=_check_time("turn.time", turn.time),
-            text=check_content("turn.text", turn.text),
-        )
-        if not checked.text.strip():
-            raise _refuse("turn.text is empty; send what was said")
-        return narrative_pb2.IngestResponse(trace=_write_trace(self._memory().ingest(checked)))
+        taken = self._memory().ingest(checked_turn(turn))
+        return narrative_pb2.IngestResponse(trace=_write_trace(taken))
 
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
         """Checks and answers a question; raises ServiceError INVALID_ARGUMENT."""
-        namespace = check_id("namespace", request.namespace)
-        speaker = check_optional_id("speaker", request.speaker)
-        if request.time:
-            _check_time("time", request.time)
-        size_bytes = len(request.question.encode("utf-8"))
-        if not request.question.strip() or size_bytes > QUESTION_BYTES:
-            raise _refuse(f"question has {size_bytes} bytes; send 1 to {QUESTION_BYTES}")
-        found = self._memory().ask(namespace, request.question, speaker)
+        asked = checked_question(request)
+        found = self._memory().ask(asked.namespace, asked.question, asked.speaker)
         return narrative_pb2.AskResponse(answer=_answer(found))
-
-
-def _refuse(message: str) -> ServiceError:
-    return ServiceError(grpc.StatusCode.INVALID_ARGUMENT, message)
-
-
-def _check_time(name: str, value: str) -> str:
-    try:
-        dt.datetime.fromisoformat(value)
-    except ValueError as error:
-        raise _refuse(f"{name} is no ISO 8601 date-time; send one like 2026-03-02T18:40") from error
-    return value
 
 
 def _write_trace(taken: "Taken") -> narrative_pb2.WriteTrace:

@@ -27,7 +27,7 @@ from services.memory.answers import (
     Wait,
 )
 from services.memory.decisions import DecisionRules, contradiction
-from services.memory.model import AttemptRecord, LeaseClock, Operation, Reason, Receipt
+from services.memory.model import AttemptRecord, LeaseClock, Operation, Reason
 from services.memory.process import Composition, run
 from services.memory.recordings import RecordingRules
 
@@ -157,17 +157,6 @@ class UncertainLicenses(DecisionRules):
         return step
 
 
-class SupersededCompletes(RecordingRules):
-    """Any granted attempt completes."""
-
-    def keep_evidence(
-        self, operation: Operation, record: AttemptRecord, receipt: Receipt
-    ) -> RecordStep | Refused:
-        if operation.receipt is None:
-            return self.complete(operation, receipt)
-        return super().keep_evidence(operation, record, receipt)
-
-
 class OtherOperationsReceipts(RecordingRules):
     """A receipt is not looked into."""
 
@@ -188,7 +177,6 @@ DECISIONS: Mapping[str, type[DecisionRules]] = {
     "uncertain_licenses": UncertainLicenses,
 }
 RECORDINGS: Mapping[str, type[RecordingRules]] = {
-    "superseded_completes": SupersededCompletes,
     "other_operations_receipts": OtherOperationsReceipts,
 }
 

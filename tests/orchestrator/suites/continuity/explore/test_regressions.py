@@ -12,7 +12,7 @@ from tests.orchestrator.suites.continuity.explore.finding_flaws import explorati
 from tests.orchestrator.suites.continuity.ground import Ground, ground, not_passed, sampled
 
 SHOWN_BY = {
-    "superseded_receipt": "superseded_completes",
+    "superseded_receipt": "completes_by_superseded",
     "renewal_after_the_end": "renews_ended",
     "receipt_with_another_token": "any_token",
     "receipt_of_another_life": "any_life",
