@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from google.protobuf.message import DecodeError
-
 from chaos.telemetry_faults import EMIT
 from chaos.windows import BEGIN, RECORD_RECEIPT
-from memqual.v1 import interposer_pb2, observer_pb2
+from memqual.v1 import interposer_pb2
 from orchestrator.suites.continuity.families.telemetry import PHASE_MARK
 
 __all__ = ["marks_of", "waited_for"]
@@ -39,10 +37,9 @@ _NS_A_MILLISECOND = 1_000_000
 
 @dataclass(frozen=True)
 class _Span:
-    """One call: when it was under way, and of which operation it was."""
+    """One call: when it was under way."""
 
     phase: str
-    operation_ids: frozenset[str]
     first_ns: int
     last_ns: int
 
@@ -51,16 +48,14 @@ class _Span:
         return self.last_ns - self.first_ns
 
     def held_up_by(self, telemetry: _Span) -> bool:
-        """Whether a call of its operation's telemetry began and ended while it was under way.
+        """Whether a call of the memory's telemetry ended while it was under way.
 
-        A sender that gives up answers at once, so that its answer may be seen just before its end.
+        Which operation the telemetry names is not asked: that is the memory's own word, it may
+        name a workflow only, and whoever waits for somebody else's event waits, too. A sender that
+        gives up answers at once, so that its answer may be seen just before its end.
         """
         just_before_ns = telemetry.last_ns - _SEEN_LATE * telemetry.took_ns
-        return (
-            bool(self.operation_ids & telemetry.operation_ids)
-            and self.first_ns <= telemetry.first_ns
-            and just_before_ns <= self.last_ns
-        )
+        return self.first_ns <= telemetry.last_ns and just_before_ns <= self.last_ns
 
 
 def marks_of(trace: Sequence[interposer_pb2.TraceRecord], kind: str) -> list[dict[str, Any]]:
@@ -106,32 +101,22 @@ def _answers(trace: Sequence[interposer_pb2.TraceRecord]) -> Iterator[_Span]:
             open_calls[record.call_id] = (phase, record.monotonic_ns)
         elif record.kind == _ANSWERED and record.call_id in open_calls:
             asked_in, since_ns = open_calls.pop(record.call_id)
-            operation = frozenset({record.metadata["memqual-operation"]})
-            yield _Span(asked_in, operation, since_ns, record.monotonic_ns)
+            yield _Span(asked_in, since_ns, record.monotonic_ns)
 
 
 def _telemetry(trace: Sequence[interposer_pb2.TraceRecord]) -> Iterator[_Span]:
     """The memory's Emit calls that the observer kept waiting, until their client gave up."""
-    began: dict[int, tuple[frozenset[str], int]] = {}
+    began: dict[int, int] = {}
     held: set[int] = set()
     for record in trace:
         if record.method != EMIT or record.edge.source != "memory":
             continue
         if record.kind == interposer_pb2.TRACE_KIND_REQUEST_RECEIVED:
-            began[record.call_id] = (_operations(record.payload), record.monotonic_ns)
+            began[record.call_id] = record.monotonic_ns
         elif record.kind == interposer_pb2.TRACE_KIND_HELD:
             held.add(record.call_id)
         elif record.kind in _ENDS and record.call_id in held and record.call_id in began:
-            operations, since_ns = began.pop(record.call_id)
-            yield _Span("", operations, since_ns, record.monotonic_ns)
-
-
-def _operations(payload: bytes) -> frozenset[str]:
-    try:
-        events = observer_pb2.EmitRequest.FromString(payload).events
-    except DecodeError:
-        return frozenset()
-    return frozenset(event.operation_id for event in events if event.operation_id)
+            yield _Span("", began.pop(record.call_id), record.monotonic_ns)
 
 
 def _ms(nanoseconds: float) -> str:

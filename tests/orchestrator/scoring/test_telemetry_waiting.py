@@ -23,6 +23,7 @@ class Memory:
     telemetry: int
     # When its telemetry begins, after the question came.
     starts: int = 1
+    names_operation: bool = True
 
 
 class Trace:
@@ -44,7 +45,9 @@ class Trace:
     def question(self, operation: str, at_ms: int, memory: Memory, took_ms: int) -> None:
         self.calls += 2
         begin, emit = self.calls, self.calls + 1
-        event = observer_pb2.TelemetryEvent(operation_id=operation)
+        event = observer_pb2.TelemetryEvent(workflow_id="w1")
+        if memory.names_operation:
+            event.operation_id = operation
         payload = observer_pb2.EmitRequest(events=[event]).SerializeToString()
         asked = pb.TraceRecord(method=BEGIN, metadata={"memqual-operation": operation})
         sent = pb.TraceRecord(method=EMIT, edge=pb.Edge(source="memory", target="observer"))
@@ -71,6 +74,18 @@ def told_of(memory: Memory) -> str:
 def test_a_memory_that_waits_for_its_telemetry_is_told() -> None:
     told = told_of(Memory(usual=(3, 4, 5), slow=(2_003, 2_004, 2_010), telemetry=2_000))
     assert "3 answers came after their telemetry had ended" in told
+
+
+def test_what_the_telemetry_names_is_not_asked() -> None:
+    waits = Memory(
+        usual=(3, 4, 5), slow=(2_003, 2_004, 2_010), telemetry=2_000, names_operation=False
+    )
+    assert told_of(waits) != ""
+
+
+def test_a_memory_that_waits_for_an_event_that_was_under_way_already_waits() -> None:
+    waits = Memory(usual=(3, 4), slow=(1_503, 1_504), telemetry=2_000, starts=-500)
+    assert told_of(waits) != ""
 
 
 def test_an_answer_that_is_seen_just_before_its_telemetrys_end_waited_all_the_same() -> None:
