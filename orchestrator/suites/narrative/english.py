@@ -11,6 +11,7 @@ import unicodedata
 
 __all__ = [
     "content_words",
+    "english_words",
     "foreign_share",
     "function_share",
     "is_function_word",
@@ -38,6 +39,13 @@ _CLOSED_CLASSES = """
     couldn't shouldn't mustn't
 """
 _FUNCTION_WORDS = frozenset(_CLOSED_CLASSES.split())
+# Frequent in any English text, and words of no other language with this alphabet.
+_ENGLISH_ONLY_WORDS = """
+    the and with you your they them their there this these those that what when where which who
+    would could should about from because were been being she have has his our than then into of
+    it's i'm i've don't didn't can't won't isn't wasn't
+"""
+_ENGLISH_ALONE = frozenset(_ENGLISH_ONLY_WORDS.split())
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d+(?:[.,:]\d+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'\u201d\u2019)\]]*\s+|\n{2,}")
 _GAP = "_"
@@ -81,6 +89,11 @@ def function_share(text: str) -> float:
     """Which part of a text's words are function words; about half in English prose."""
     found = words(text)
     return sum(word in _FUNCTION_WORDS for word in found) / len(found) if found else 0.0
+
+
+def english_words(text: str) -> frozenset[str]:
+    """The words of a text that are English and of no other language: few in any foreign text."""
+    return _ENGLISH_ALONE.intersection(words(text))
 
 
 def foreign_share(text: str) -> float:

@@ -9,6 +9,7 @@ No file makes this fail: what cannot be read, parsed or believed is a finding wi
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +157,8 @@ def _absent(draft: Draft) -> Iterator[tuple[StoryPath, int, str]]:
         if not isinstance(part, dict):
             continue
         for name in required[level]:
-            if name not in part:
+            # An empty value says as little as none; `null` is what YAML makes of it.
+            if part.get(name) is None:
                 near = difflib.get_close_matches(name, set(part) - set(required[level]), n=1)
                 hint = f"; is {short(near[0])} meant as one?" if near else ""
                 what = "no questions: " if name == "questions" else ""
@@ -173,25 +175,45 @@ def _remarks(placed: _Placed) -> Iterator[Finding]:
 
 def _across(placed: list[_Placed]) -> Iterator[Finding]:
     """Ids, narrators and turns that stand in two stories."""
-    ids: dict[str, str] = {}
-    narrators: dict[str, str] = {}
-    turns: dict[str, str] = {}
-    for each in placed:
-        story, path = each.story, each.draft.path
-        where = f"{path}:{each.draft.content.line_of(('story_id',))}"
-        other = ids.setdefault(story.story_id, where)
-        if other != where:
-            message = f"story_id {short(story.story_id)} is that of {other}, too"
+    ids: dict[str, _Place] = {}
+    narrators: dict[str, _Place] = {}
+    turns: dict[str, _Place] = {}
+    for number, each in enumerate(placed):
+        story = each.story
+        if other := _other(ids, story.story_id, _Place(number, each, ("story_id",))):
+            message = f"story_id {short(story.story_id)} is that of {other.where}, too"
             yield each.finding(("story_id",), Severity.ERROR, Rule.IDS, message)
-        where = f"{path}:{each.draft.content.line_of(('narrator',))}"
-        other = narrators.setdefault(story.speaker.casefold(), where)
-        if other != where and story.narrator:
-            message = f"the narrator {short(story.narrator)} is that of {other}, too"
+        other = _other(narrators, _same(story.speaker), _Place(number, each, ("narrator",)))
+        if other and story.narrator:
+            message = f"the narrator {short(story.narrator)} is that of {other.where}, too"
             yield each.finding(("narrator",), Severity.ERROR, Rule.NARRATOR, message)
         for index, turn in enumerate(story.batches):
             place: StoryPath = ("batches", index, "user_input")
-            where = f"{path}:{each.draft.content.line_of(place)}"
-            other = turns.setdefault(" ".join(turn.user_input.casefold().split()), where)
-            if other != where:
-                message = f"the same turn stands at {other}"
+            if other := _other(turns, _same(turn.user_input), _Place(number, each, place)):
+                message = f"the same turn stands at {other.where}"
                 yield each.finding(place, Severity.WARNING, Rule.IDS, message)
+
+
+def _same(text: str) -> str:
+    """What texts have in common that differ in case, blanks and composition only."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where something stands: which story of all, and where in it; a line may hold several."""
+
+    number: int
+    placed: _Placed
+    path: StoryPath
+
+    @property
+    def where(self) -> str:
+        draft = self.placed.draft
+        return f"{draft.path}:{draft.content.line_of(self.path)}"
+
+
+def _other(seen: dict[str, _Place], key: str, here: _Place) -> _Place | None:
+    """Where the same stood first; None: it stands here for the first time."""
+    first = seen.setdefault(key, here)
+    return None if first is here else first

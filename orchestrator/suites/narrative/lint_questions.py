@@ -119,6 +119,9 @@ def _kind(story: Story, question: Question, place: StoryPath) -> Iterator[Remark
     if kind is QuestionType.SITUATION and question.min_facts is None:
         message = "a question of type situation has no min_facts"
         yield Remark(place, Severity.ERROR, Rule.FIELDS, message)
+    if kind is not QuestionType.SITUATION and question.min_facts is not None:
+        message = f"min_facts on a question of type {kind}: only a situation joins facts"
+        yield Remark((*place, "min_facts"), Severity.ERROR, Rule.FIELDS, message)
     if (
         kind is not QuestionType.GENERAL_KNOWLEDGE
         and story.narrator

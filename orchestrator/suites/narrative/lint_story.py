@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.suites.narrative.date_checks import contradictions, resolved, status_for
-from orchestrator.suites.narrative.english import foreign_share, function_share, words
+from orchestrator.suites.narrative.english import (
+    english_words,
+    foreign_share,
+    function_share,
+    words,
+)
 from orchestrator.suites.narrative.events import short
 from orchestrator.suites.narrative.findings import Rule, Severity
 from orchestrator.suites.narrative.stories import (
@@ -32,6 +37,9 @@ _TURNS_USUAL = range(5, 13)
 # Below this, too few words to tell a language by; English prose has half function words.
 _LANGUAGE_WORDS_MIN = 15
 _ENGLISH_SHARE_MIN = 0.1
+# Words that only English has: a short story has three different ones, a foreign one hardly two.
+_ENGLISH_WORDS_MIN = 3
+_TURN_WORDS_MIN = 40
 _FOREIGN_SHARE_MAX = 0.5
 _TELLS = (TurnType.STATEMENT, TurnType.UPDATE)
 
@@ -56,6 +64,7 @@ class Remark:
 def lint_turns(story: Story) -> Iterator[Remark]:
     """What is wrong with a story apart from its questions."""
     yield from _whole(story)
+    yield from _language(story)
     last: datetime | None = None
     for index, turn in enumerate(story.batches):
         place: StoryPath = ("batches", index)
@@ -119,6 +128,17 @@ def _claimed(story: Story) -> Iterator[Remark]:
         yield Remark(("patterns",), Severity.WARNING, Rule.PATTERNS, "a pattern is named twice")
 
 
+def _language(story: Story) -> Iterator[Remark]:
+    """A story as a whole: single turns may be too short to tell."""
+    told = " ".join(turn.user_input for turn in story.batches)
+    asked = " ".join(question.question for question in story.questions)
+    for name, text in (("batches", told), ("questions", asked)):
+        many = len(words(text)) >= _LANGUAGE_WORDS_MIN
+        if many and len(english_words(text)) < _ENGLISH_WORDS_MIN:
+            message = f"the {name} do not look like English: hardly any words that are only its own"
+            yield Remark((name,), Severity.WARNING, Rule.LANGUAGE, message)
+
+
 def _text(turn: Batch, place: StoryPath) -> Iterator[Remark]:
     place = (*place, "user_input")
     size = len(turn.user_input.encode())
@@ -129,8 +149,9 @@ def _text(turn: Batch, place: StoryPath) -> Iterator[Remark]:
     if not unicodedata.is_normalized("NFC", turn.user_input):
         message = "the text is not in NFC, so that equal words may differ in bytes"
         yield Remark(place, Severity.WARNING, Rule.LANGUAGE, message)
-    many = len(words(turn.user_input)) >= _LANGUAGE_WORDS_MIN
-    if many and function_share(turn.user_input) < _ENGLISH_SHARE_MIN:
+    count = len(words(turn.user_input))
+    without = count >= _LANGUAGE_WORDS_MIN and function_share(turn.user_input) < _ENGLISH_SHARE_MIN
+    if without or (count >= _TURN_WORDS_MIN and not english_words(turn.user_input)):
         message = "this does not look like English: hardly any function words of it"
         yield Remark(place, Severity.WARNING, Rule.LANGUAGE, message)
     elif foreign_share(turn.user_input) > _FOREIGN_SHARE_MAX:

@@ -6,6 +6,7 @@ absent, and what our closed enums cannot say is left out. Either way it is not s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from orchestrator.runtimes.yamltext import JsonData
@@ -24,6 +25,7 @@ _NUMBERS = ("batch", "total_batches")
 # Fields of the published forms that nothing here reads.
 _UNREAD = ("final_verification", "expected_triples")
 _UNREAD_FEELING = ("vulnerability",)
+_LISTS = ("expected_stores", "expected_adaptation", "engines_tested")
 _RENAMED = {"facts": "batches", "expected_memory_stores": "expected_stores"}
 
 
@@ -65,7 +67,7 @@ def rewrite_published(
     # Numbers and dates stand without quotes where the published form means words.
     words = {_moved(path): text for path, text in written.items()}
     clean = _cleaned(data, (), words)
-    doubts: list[tuple[int, str]] = []
+    doubts = _twice(data, lines)
     if isinstance(clean, dict) and isinstance(clean.get("batches"), list):
         turns = clean["batches"]
         clock = StoryClock()
@@ -87,12 +89,31 @@ def _moved(path: Path_) -> Path_:
     return tuple(_RENAMED.get(part, part) if isinstance(part, str) else part for part in path)
 
 
+def _twice(data: dict[str, JsonData], lines: dict[Path_, int]) -> list[tuple[int, str]]:
+    """Fields that stand under both of their names; the later of the two is taken."""
+    turns = [turn for name in ("batches", "facts") for turn in _places(data, name)]
+    return [
+        (lines.get((*place, old), lines.get(place, 1)), f"{old} and {new} are the same field")
+        for place, part in [((), data), *turns]
+        for old, new in _RENAMED.items()
+        if old in part and new in part
+    ]
+
+
+def _places(data: dict[str, JsonData], name: str) -> list[tuple[Path_, dict[str, JsonData]]]:
+    items = data.get(name)
+    found = items if isinstance(items, list) else []
+    return [((name, at), item) for at, item in enumerate(found) if isinstance(item, dict)]
+
+
 def _cleaned(value: JsonData, path: Path_, words: dict[Path_, str]) -> JsonData:
     if isinstance(value, dict):
         return {
             _RENAMED.get(name, name): _cleaned(item, (*path, _RENAMED.get(name, name)), words)
             for name, item in value.items()
             if name not in _UNREAD
+            # A key without a value is a list that holds nothing.
+            and not (item is None and _RENAMED.get(name, name) in _LISTS)
             # The published form's engines are a map of names to true and false, and not scored.
             and not (name == "engines_tested" and isinstance(item, dict))
         }
@@ -120,8 +141,16 @@ def _set_feeling(turn: dict[str, JsonData], line: int) -> list[tuple[int, str]]:
     for name in _UNREAD_FEELING:
         feeling.pop(name, None)
     emotion, warmth = feeling.get("emotion_detected"), feeling.get("warmth_direction")
+    if isinstance(emotion, str) and len(one := _of_our_list(emotion)) == 1:
+        emotion = feeling["emotion_detected"] = one[0]
     known = emotion in list(EmotionName) and warmth in list(Warmth)
     if known or not isinstance(emotion, str | None) or not isinstance(warmth, str | None):
         return []
     del turn["expected_adaptation"]
     return [(line, f"the feeling {emotion!r}, {warmth!r} is not of our list; it is not scored")]
+
+
+def _of_our_list(feelings: str) -> list[str]:
+    """Those words of `nervous/anxious` that our list has, too."""
+    said = [word.strip().casefold() for word in re.split(r"[/,|]", feelings)]
+    return [str(name) for name in EmotionName if name in said]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import UsageError
 from orchestrator.runtimes.yamltext import JsonData, YamlDocument
 from orchestrator.suites.narrative.documents import Document, read_document
-from orchestrator.suites.narrative.events import UnreadableFile
+from orchestrator.suites.narrative.events import UnreadableFile, short
 from orchestrator.suites.narrative.findings import Finding, Rule, Severity
 from orchestrator.suites.narrative.published import is_published, rewrite_published
-from orchestrator.suites.narrative.stories import Form
+from orchestrator.suites.narrative.stories import Form, StoryFile
 
 __all__ = ["Draft", "read_drafts", "story_files"]
 
@@ -86,6 +86,7 @@ def read_drafts(path: Path) -> tuple[list[Draft], list[Finding]]:
         )
         for oddity in document.oddities
     ]
+    findings += _beside(path, document)
     drafts = []
     for data, lines, written in _stories(document):
         if not isinstance(data, dict):
@@ -103,6 +104,24 @@ def read_drafts(path: Path) -> tuple[list[Draft], list[Finding]]:
         else:
             drafts.append(Draft(path, YamlDocument(data, lines), Form.SUPERSET, written))
     return drafts, findings
+
+
+def _beside(path: Path, document: Document) -> Iterator[Finding]:
+    """What is wrong with a file of several stories apart from them."""
+    data = document.content.data
+    many = data.get("stories")
+    if not isinstance(many, list):
+        return
+    if not many:
+        line = document.content.line_of(("stories",))
+        yield Finding(path, line, Severity.ERROR, Rule.COUNT, "no stories")
+    for name in data:
+        if name != "stories":
+            # A word about the whole corpus is read over; a story's field is on the wrong level.
+            grave = name in StoryFile.model_fields
+            message = f"{short(name)} stands beside `stories`, where nothing is read"
+            severity = Severity.ERROR if grave else Severity.WARNING
+            yield Finding(path, document.content.line_of((name,)), severity, Rule.FIELDS, message)
 
 
 def _stories(

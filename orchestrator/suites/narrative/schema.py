@@ -7,6 +7,7 @@ schema cannot say (verbatim strings, order of times, unique ids) only the lint d
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.suites.narrative.stories import REQUIRED, Form, Level, StoryFile
@@ -21,9 +22,22 @@ def story_schema() -> dict[str, Any]:
     """The schema of our form of a story, in the dialect of 2020-12."""
     schema = copy.deepcopy(StoryFile.model_json_schema())
     required = REQUIRED[Form.SUPERSET]
-    schema["required"] = list(required[Level.STORY])
+    _require(schema, required[Level.STORY])
     for level, name in _DEFINITIONS.items():
-        schema["$defs"][name]["required"] = list(required[level])
+        _require(schema["$defs"][name], required[level])
     schema["properties"]["questions"]["minItems"] = 1
     schema["title"] = "Story of memqual's narrative axis"
     return {"$schema": _DIALECT, **schema}
+
+
+def _require(part: dict[str, Any], names: Iterable[str]) -> None:
+    """Makes fields required, so that `null`, which stands for an absent one, is none either."""
+    part["required"] = list(names)
+    for name in names:
+        field = part["properties"][name]
+        choices = [one for one in field.pop("anyOf", ()) if one != {"type": "null"}]
+        if len(choices) == 1:
+            field.pop("default", None)
+            field.update(choices[0])
+        elif choices:
+            field["anyOf"] = choices

@@ -1,39 +1,28 @@
 """Makes local date-times of the loose times that ATANT's published stories have.
 
-`Monday 9:00 AM`, `Day 3, evening` or `Week 2 Friday 18:30` name no date. The contract wants one,
-so they are laid on a calendar that begins on a fixed Monday, each at the first moment that it can
-mean and that is not before the turn before it. The order and the distances are the story's; the
-dates are not, so nothing that a published story says of time is scored.
+`Monday 9:00 AM`, `Day 3, evening` or `two weeks later` name no date. The contract wants one, so
+they are laid on a calendar that begins on a fixed Monday, each at the first moment that it can mean
+and that is not before the turn before it. The order and the distances are the story's; the dates
+are not, so nothing that a published story says of time is scored.
 """
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import datetime, timedelta
+
+from orchestrator.suites.narrative.time_words import SaidTime, said_time
 
 __all__ = ["StoryClock", "iso_local"]
 
 # A Monday far from any change of year.
 _START = datetime(2026, 3, 2)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_PARTS = {
-    "midnight": 0,
-    "early": 6,
-    "morning": 9,
-    "noon": 12,
-    "lunch": 12,
-    "afternoon": 15,
-    "evening": 19,
-    "late": 22,
-    "night": 22,
-}
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
-_CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b|\b(\d{1,2}):(\d\d)\b", re.IGNORECASE)
-_WEEK = re.compile(r"\bweek\s+(\d{1,3})\b", re.IGNORECASE)
-_DAY = re.compile(r"\bday\s+(\d{1,4})\b", re.IGNORECASE)
-_HALF_DAY = 12
-_HOURS = 24
-_MINUTES = 60
+_WEEK_DAYS = 7
+_YEAR_MONTHS = 12
+# A day that the calendar has only now and then comes again within so many years.
+_YEARS_MAX = 8
 
 
 def iso_local(text: str) -> datetime | None:
@@ -60,60 +49,86 @@ class StoryClock:
         """
         exact = iso_local(text)
         try:
-            moment = exact or self._guess(text)
-            understood = moment is not None
-            if moment is None:
-                moment = self._last if self._first else self._last + timedelta(days=1)
-        except OverflowError:
-            # After the last day of the calendar.
+            moment, understood = (exact, True) if exact else self._guess(said_time(text))
+        except (OverflowError, ValueError):
+            # Beyond the calendar's last day.
             moment, understood = self._last, False
         self._last, self._first = moment, False
         return (text if exact else moment.isoformat(timespec="minutes")), understood
 
-    def _guess(self, text: str) -> datetime | None:
-        clock, day = _clock(text), self._day(text)
-        if clock is None and day is None:
-            return None
-        hour, minute = clock or (self._last.hour, self._last.minute)
-        date, step = day or (self._last, timedelta(days=1))
-        moment = date.replace(hour=hour, minute=minute)
-        if moment < self._last:
-            moment += step * -((moment - self._last) // step)
-        return moment
+    def _guess(self, said: SaidTime) -> tuple[datetime, bool]:
+        if said.empty:
+            return (self._last if self._first else self._last + timedelta(days=1)), False
+        day, step = self._day(said)
+        hour, minute = said.clock or (day.hour, day.minute)
+        if said.part and not said.clock:
+            hour, minute = said.part.usual, 0
+        moment = day.replace(hour=hour, minute=minute)
+        if moment >= self._last:
+            return moment, said.understood
+        part = said.part
+        if part and moment.date() == self._last.date() and part.first <= self._last.hour < part.end:
+            # The turn before was in this part of the day already, and this one is not before it.
+            return self._last, said.understood
+        if self._first and (said.date or said.month_day):
+            # The calendar of a story that names its days begins with the first of them.
+            return moment, said.understood
+        if step is None:
+            return self._last, False
+        return moment + step * -((moment - self._last) // step), said.understood
 
-    def _day(self, text: str) -> tuple[datetime, timedelta] | None:
-        """The first day that is meant, and after how long it comes again."""
-        lower = text.lower()
-        week, day = _WEEK.search(lower), _DAY.search(lower)
-        weekday = next((n for n, name in enumerate(_DAYS) if name[:3] in _words(lower)), None)
-        if day and not week:
-            return _START + timedelta(days=int(day[1]) - 1), timedelta(days=1)
-        if week:
-            inside = weekday if weekday is not None else (int(day[1]) - 1 if day else 0)
-            return _START + timedelta(weeks=int(week[1]) - 1, days=inside), timedelta(weeks=1)
-        if weekday is None:
-            return None
-        ahead = (weekday - self._last.weekday()) % len(_DAYS)
-        return self._last + timedelta(days=ahead), timedelta(weeks=1)
+    def _day(self, said: SaidTime) -> tuple[datetime, timedelta | None]:
+        """The first day that is meant, and after how long it comes again; None: never."""
+        last = self._last
+        if said.date:
+            return datetime.combine(said.date, last.time()), None
+        if said.month_day:
+            return self._yearly(*said.month_day), None
+        if said.later:
+            later = _later(last, *said.later)
+            return (later if said.weekday is None else _ahead(later, said.weekday)), None
+        if said.month or said.week or said.day:
+            return self._numbered(said)
+        if said.weekday is not None:
+            return _ahead(last, said.weekday), timedelta(weeks=1)
+        return last, None if said.same_day else timedelta(days=1)
+
+    def _yearly(self, month: int, day: int) -> datetime:
+        """The first such day that is not before the last turn's."""
+        for year in range(self._last.year, self._last.year + _YEARS_MAX + 1):
+            if day <= monthrange(year, month)[1]:
+                moment = self._last.replace(year=year, month=month, day=day)
+                if self._first or moment.date() >= self._last.date():
+                    return moment
+        return self._last
+
+    def _numbered(self, said: SaidTime) -> tuple[datetime, timedelta]:
+        """`Month 2, Week 3, Day 5` or a weekday in it, counted from the calendar's begin."""
+        base = _later(_START, max(said.month, 1) - 1, "month")
+        if said.week:
+            base += timedelta(weeks=said.week - 1)
+        if said.day:
+            base += timedelta(days=said.day - 1)
+        elif said.weekday is not None:
+            base = _ahead(base, said.weekday)
+        # A turn without an hour is at the hour of the one before.
+        base = datetime.combine(base.date(), self._last.time())
+        return base, timedelta(weeks=1) if said.week and not said.day else timedelta(days=1)
 
 
-def _words(lower: str) -> set[str]:
-    """Names of weekdays, whole or of three letters, by their first three."""
-    return {
-        word[:3]
-        for word in re.findall(r"[a-z]+", lower)
-        if len(word) == 3 or word in _DAYS or word in ("tues", "thur", "thurs")
-    }
+def _ahead(moment: datetime, weekday: int) -> datetime:
+    return moment + timedelta(days=(weekday - moment.weekday()) % _WEEK_DAYS)
 
 
-def _clock(text: str) -> tuple[int, int] | None:
-    found = _CLOCK.search(text)
-    if found is None:
-        part = next((hour for name, hour in _PARTS.items() if name in text.lower()), None)
-        return None if part is None else (part, 0)
-    if found[3]:
-        hour, minute = int(found[1]) % _HALF_DAY, int(found[2] or 0)
-        hour += _HALF_DAY if found[3].lower() == "p" else 0
-    else:
-        hour, minute = int(found[4]), int(found[5])
-    return (hour, minute) if hour < _HOURS and minute < _MINUTES else None
+def _later(moment: datetime, count: int, unit: str) -> datetime:
+    """So many units after a moment; the last day of a month that is too short.
+
+    Raises:
+        OverflowError, ValueError: that is beyond the calendar.
+    """
+    if unit in ("month", "year"):
+        months = count * (_YEAR_MONTHS if unit == "year" else 1) + moment.month - 1
+        year, month = moment.year + months // _YEAR_MONTHS, months % _YEAR_MONTHS + 1
+        day = min(moment.day, monthrange(year, month)[1])
+        return moment.replace(year=year, month=month, day=day)
+    return moment + timedelta(**{f"{unit}s": count})
