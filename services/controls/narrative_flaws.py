@@ -19,13 +19,16 @@ from services.controls.narrative_inputs import (
     DiesOfNul,
     FailsBeyondPlane,
     RunsWhatItIsTold,
+    SaysExhausted,
     TakesAnyLength,
     TakesAnyTime,
 )
 from services.controls.narrative_parts import (
     AGAIN,
     AHEAD,
+    ANSWERED,
     BEHIND,
+    EVERY_ANSWERED,
     EVERY_COMPARISON,
     FACTS,
     INGEST,
@@ -102,7 +105,8 @@ FLAWS: Mapping[str, Flaw] = {
         "narrative_declines",
         DeclinesEverything,
         "declines whatever it is asked",
-        "narrative.level.core.cp8_published",
+        ANSWERED,
+        tuple(check for check in EVERY_ANSWERED if check != ANSWERED),
     ),
     "narrative_empty": of_servicer(
         "narrative_empty",
@@ -120,6 +124,12 @@ FLAWS: Mapping[str, Flaw] = {
         "narrative_takes_any_time",
         TakesAnyTime,
         "takes a time that it cannot read for the beginning of the epoch",
+        REFUSED,
+    ),
+    "narrative_says_exhausted": of_servicer(
+        "narrative_says_exhausted",
+        SaysExhausted,
+        "refuses malformed turns as if something had run out",
         REFUSED,
     ),
     "narrative_fails_on_emoji": of_servicer(

@@ -22,6 +22,7 @@ __all__ = [
     "DiesOfNul",
     "FailsBeyondPlane",
     "RunsWhatItIsTold",
+    "SaysExhausted",
     "TakesAnyLength",
     "TakesAnyTime",
 ]
@@ -98,6 +99,17 @@ class TakesAnyTime(NarrativeServicer):
     def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
         """As the reference's, with a time that can be read."""
         return super().take(turn if _time_of(turn) else _copied(turn, time=_EPOCH))
+
+
+class SaysExhausted(NarrativeServicer):
+    """Refuses every malformed turn as if something had run out, so that callers wait and repeat."""
+
+    def take(self, turn: narrative_pb2.Turn) -> narrative_pb2.IngestResponse:
+        """The reference's refusals under another status."""
+        try:
+            return super().take(turn)
+        except ServiceError as error:
+            raise ServiceError(grpc.StatusCode.RESOURCE_EXHAUSTED, error.message) from error
 
 
 class FailsBeyondPlane(NarrativeServicer):

@@ -19,7 +19,9 @@ __all__ = [
     "AFTER_KILL",
     "AGAIN",
     "AHEAD",
+    "ANSWERED",
     "BEHIND",
+    "EVERY_ANSWERED",
     "EVERY_COMPARISON",
     "FACTS",
     "INDEPENDENT",
@@ -49,6 +51,23 @@ AGAIN = "narrative.property.determinism.again"
 TWIN = "narrative.property.determinism.twin"
 REFUSED = "narrative.property.bad_input.refused"
 TAKEN = "narrative.property.bad_input.taken"
+
+ANSWERED = "narrative.property.persistence.answered"
+EVERY_ANSWERED = (
+    ANSWERED,
+    *(
+        f"narrative.property.{name}.answered"
+        for name in (
+            "persistence_ingest",
+            "temporal_order",
+            "arrival_order",
+            "disambiguation",
+            "model_independence",
+            "determinism",
+        )
+    ),
+)
+"""The checks that a memory answers at all."""
 
 EVERY_COMPARISON = (AFTER_KILL, INGEST, AHEAD, BEHIND, INDEPENDENT, AGAIN, TWIN)
 """The checks that hold two sets of answers against each other."""

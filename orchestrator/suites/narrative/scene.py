@@ -13,8 +13,18 @@ from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
 from orchestrator.suites.narrative.stories import Story
+from orchestrator.suites.narrative.tally import Tally
 
-__all__ = ["NarrativeCase", "NarrativeCheck", "Scene", "applies_always", "contract_check"]
+__all__ = [
+    "NarrativeCase",
+    "NarrativeCheck",
+    "Scene",
+    "answered_check",
+    "applies_always",
+    "contract_check",
+]
+
+_ANSWERED = "answered"
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Scene:
         deterministic: The memory declares that equal calls give equal answers.
         findings: Where conclusions go.
         gauge: Where checkpoints go.
+        tally: What is answered undisturbed, of all trials of the case in the job.
         facts: Texts of the facts that the memory told of, by id, of all trials of the job.
         number: Place of the trial in its cell, from 0.
         case: The case that it is a trial of.
@@ -66,6 +77,7 @@ class Scene:
     deterministic: bool
     findings: Findings
     gauge: Gauge
+    tally: Tally
     facts: dict[str, str]
     number: int
     case: NarrativeCase
@@ -118,6 +130,11 @@ class NarrativeCase:
         return self.checks[0]
 
     @property
+    def answered(self) -> CheckSpec | None:
+        """The check that something was answered, of a case whose others show nothing without it."""
+        return next((check for check in self.checks if check.detail == _ANSWERED), None)
+
+    @property
     def job(self) -> str:
         """Name of the jobs that play it."""
         return self.together or self.case
@@ -132,4 +149,15 @@ def contract_check(case: str) -> NarrativeCheck:
     """The first check of every case."""
     return NarrativeCheck(
         case, Column.CONTRACT, 1, "every call is answered as the contract says", "contract"
+    )
+
+
+def answered_check(case: str) -> NarrativeCheck:
+    """The check of a case that compares answers, or looks for what they must not hold."""
+    return NarrativeCheck(
+        case,
+        Column.UTILITY,
+        20,
+        "undisturbed, something of what was told is answered in the trials of this cell",
+        _ANSWERED,
     )

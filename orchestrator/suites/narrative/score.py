@@ -6,6 +6,7 @@ Scoring plays each trial's script once more, against the kept answers instead of
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from memqual.v1 import narrative_pb2, vendor_pb2
 from orchestrator.model import NotRunSubtype, TrialRecord
@@ -26,6 +27,7 @@ from orchestrator.suites.integrity.evidence import (
 )
 from orchestrator.suites.integrity.playing import play
 from orchestrator.suites.narrative.corpus import Corpus
+from orchestrator.suites.narrative.scene import Scene
 from orchestrator.suites.narrative.staging import Staging
 
 __all__ = ["score_narrative"]
@@ -52,10 +54,33 @@ def score_narrative(lines: Iterable[str], corpus: Corpus) -> tuple[TrialRecord, 
     staging = Staging(job.job, corpus, Declared.of(describe), describe.deterministic)
     # A trial may be asked for what another one was told: all facts are known before the first.
     staging.facts.update(_facts(job))
-    return tuple(_score(job, member, staging) for member in job.job.trials)
+    played = [_played(job, member, staging) for member in job.job.trials]
+    for one in played:
+        if one.ended:
+            _judge_answered(one.scene)
+    return tuple(_record(job, one) for one in played)
 
 
-def _score(job: JobLines, member: Member, staging: Staging) -> TrialRecord:
+@dataclass(frozen=True)
+class _Played:
+    """A trial whose script was played.
+
+    Attributes:
+        member: The trial.
+        scene: With what its script concluded.
+        not_run: Why it does not apply to the memory.
+        ended: The script came to its end.
+        lacking: What is lacking to prove what was to be done to the memory.
+    """
+
+    member: Member
+    scene: Scene
+    not_run: NotRun | None
+    ended: bool = False
+    lacking: str = ""
+
+
+def _played(job: JobLines, member: Member, staging: Staging) -> _Played:
     scene = staging.scene(member)
     findings = scene.findings
     calls = job.calls[member.trial_id]
@@ -63,11 +88,12 @@ def _score(job: JobLines, member: Member, staging: Staging) -> TrialRecord:
     if not_run is not None:
         if calls:
             raise evidence_error(f"trial {member.trial_id!r} does not apply, and has calls")
-        return record_of(job, member, findings.checks(), not_run=not_run)
-    recorded = recorded_of(job, member)
+        return _Played(member, scene, not_run)
+    recorded, ended = recorded_of(job, member), False
     try:
         play(staging.script(scene), recorded.answer)
         findings.held(scene.case.contract, f"{len(calls)} calls")
+        ended = True
     except NotPossible as impossible:
         not_run = NotRun(NotRunSubtype.PLATFORM, impossible.cause)
     except ContractBreach as breach:
@@ -76,12 +102,34 @@ def _score(job: JobLines, member: Member, staging: Staging) -> TrialRecord:
             scene.gauge.unasked()
     recorded.expect_end()
     expect_health(job, member)
+    return _Played(member, scene, not_run, ended, unproven(recorded.stack))
+
+
+def _judge_answered(scene: Scene) -> None:
+    """Whether anything was answered undisturbed, when all trials of the job were played."""
+    check, tally = scene.case.answered, scene.tally
+    if check is None:
+        return
+    told = f"{tally.asked} questions of all trials"
+    if not tally.asked:
+        scene.findings.open(check, "no question expects an answer", required=False)
+    elif not tally.answered:
+        scene.findings.violated(check, f"{told}: each was declined")
+    elif not tally.found:
+        why = f"{told}: no answer holds what was told, so that nothing shows that it was kept"
+        scene.findings.open(check, why, required=True)
+    else:
+        scene.findings.held(check, f"{told}: {tally.found} answers hold what was told")
+
+
+def _record(job: JobLines, played: _Played) -> TrialRecord:
+    scene = played.scene
     return record_of(
         job,
-        member,
-        findings.checks(),
-        not_run=not_run,
-        lacking=unproven(recorded.stack),
+        played.member,
+        scene.findings.checks(),
+        not_run=played.not_run,
+        lacking=played.lacking,
         graded=scene.case.graded,
         figures=scene.gauge.figures(),
     )

@@ -15,6 +15,7 @@ from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
 from orchestrator.suites.narrative.scene import NarrativeCase, Scene
 from orchestrator.suites.narrative.stories import Story
+from orchestrator.suites.narrative.tally import Tally
 
 __all__ = ["Staging"]
 
@@ -39,6 +40,7 @@ class Staging:
         self._deterministic = deterministic
         self._shared = job.trials[0].workflow_id
         self._facts: dict[str, str] = {}
+        self._tallies: dict[str, Tally] = {}
         self._stories: dict[str, Story] = {}
         self._beside: dict[str, tuple[Story, ...]] = {}
         self._others: dict[str, Story] = {}
@@ -68,6 +70,7 @@ class Staging:
             deterministic=self._deterministic,
             findings=Findings(case.checks),
             gauge=Gauge(story),
+            tally=self._tallies.setdefault(case.case, Tally()),
             facts=self._facts,
             number=_number(member),
             case=case,

@@ -31,8 +31,10 @@ __all__ = [
     "ask_questions",
     "ingest_request",
     "look_into_storage",
+    "note_undisturbed",
     "predicted",
     "request_of",
+    "said_of",
     "tell",
 ]
 
@@ -49,11 +51,13 @@ class Said:
         text: Its text.
         declined: Whether there was none.
         right: Whether it is right by the strict reading of CP8.
+        found: Whether it holds all that was expected; None where nothing is.
     """
 
     text: str
     declined: bool
     right: bool
+    found: bool | None = None
 
     def agrees(self, other: Said, *, deterministic: bool) -> bool:
         """Whether two answers are the same; a memory that claims no more need only be as right."""
@@ -188,9 +192,22 @@ def answers(phase: str, scene: Scene, namespace: str) -> Generator[Ask, Answer, 
     for question in story.questions:
         request = request_of(story, namespace, question.question)
         answer = yield from ask(f"{phase}.{question.question_id}", scene, request)
-        strict = answer_points(question, answer)[1]
-        said.append(Said(answer.text, answer.declined, strict.held))
+        said.append(said_of(question, answer))
     return tuple(said)
+
+
+def said_of(question: Question, answer: narrative_pb2.Answer) -> Said:
+    """An answer to a question, as it is compared and counted."""
+    published, strict = answer_points(question, answer)
+    found = published.held if question.expected_contains else None
+    return Said(answer.text, answer.declined, strict.held, found)
+
+
+def note_undisturbed(scene: Scene, said: Iterable[Said]) -> None:
+    """Count answers that nothing was in the way of, for the check that there are any."""
+    for one in said:
+        if one.found is not None:
+            scene.tally.add(declined=one.declined, found=one.found)
 
 
 def look_into_storage(scene: Scene) -> Generator[Ask, Answer, None]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import grpc
 import pytest
 
 from memqual.v1 import narrative_pb2
@@ -181,6 +182,15 @@ def test_declines_and_empty_say_nothing_each_in_its_way(tmp_path: Path) -> None:
             answer = on.ask(ASKED)
             assert (answer.text, answer.declined) == ("", declined)
             assert answer.HasField("trace")
+
+
+def test_says_exhausted_of_what_is_malformed(tmp_path: Path) -> None:
+    with talk(tmp_path, "narrative_says_exhausted") as on:
+        with pytest.raises(ServiceError) as refused:
+            on.tell(CLOCKS, time="last Tuesday")
+        on.tell(CLOCKS)
+        assert "Tromsdal" in on.ask(ASKED).text
+    assert refused.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_takes_any_length_takes_a_megabyte(tmp_path: Path) -> None:

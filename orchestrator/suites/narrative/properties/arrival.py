@@ -13,9 +13,10 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import answers, tell
+from orchestrator.suites.narrative.steps import answers, note_undisturbed, tell
 
 __all__ = ["ARRIVAL_ORDER"]
 
@@ -34,6 +35,7 @@ def _script(scene: Scene) -> Script:
     twin = f"{scene.own}-inorder"
     yield from tell(scene, scene.story, twin)
     in_order = yield from answers("inorder", scene, twin)
+    note_undisturbed(scene, in_order)
     batches = scene.story.batches[::-1]
     yield from tell(scene, scene.story, scene.namespace, batches=batches)
     reversed_ = yield from answers("reversed", scene, scene.namespace)
@@ -45,7 +47,7 @@ def _script(scene: Scene) -> Script:
 ARRIVAL_ORDER = NarrativeCase(
     case=_CASE,
     title="Order of arrival: turns that come in reverse",
-    checks=(contract_check(_CASE), _REVERSED),
+    checks=(contract_check(_CASE), answered_check(_CASE), _REVERSED),
     script=_script,
     stories=every_story,
 )

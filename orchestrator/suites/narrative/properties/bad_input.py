@@ -33,7 +33,11 @@ __all__ = ["BAD_INPUT", "INPUTS", "Input"]
 
 _CASE = "property.bad_input"
 _REFUSED = NarrativeCheck(
-    _CASE, Column.SAFETY, 18, "malformed input is refused with INVALID_ARGUMENT", "refused"
+    _CASE,
+    Column.SAFETY,
+    18,
+    "malformed input is refused with INVALID_ARGUMENT, or what is too long as over a limit",
+    "refused",
 )
 _TAKEN = NarrativeCheck(
     _CASE,
@@ -42,8 +46,9 @@ _TAKEN = NarrativeCheck(
     "unusual input is taken, and what was told before is answered",
     "taken",
 )
-# Of a message that is larger than any call's, gRPC itself says the second.
-_REFUSALS = ("INVALID_ARGUMENT", "RESOURCE_EXHAUSTED")
+_MALFORMED = "INVALID_ARGUMENT"
+# A limit of the contract is a declared one, and gRPC itself says so of what is over its own.
+_OVER_A_LIMIT = "RESOURCE_EXHAUSTED"
 # Nobody answers: the memory says so itself, or there is none any more.
 _GONE = "UNAVAILABLE"
 _SPEAKER = "Ottoline Vasquez-Brandt"
@@ -75,13 +80,20 @@ class Input:
         name: Of its trial.
         request: Without its namespace.
         refused: It breaks the contract's formats.
+        too_long: It does so by its size alone.
         nowhere: It stays without a namespace.
     """
 
     name: str
     request: Callable[[], _Request]
     refused: bool
+    too_long: bool = False
     nowhere: bool = False
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The statuses that refuse it."""
+        return (_MALFORMED, _OVER_A_LIMIT) if self.too_long else (_MALFORMED,)
 
     def in_namespace(self, namespace: str) -> Message:
         """The request as it is sent."""
@@ -106,6 +118,10 @@ def _malformed(name: str, request: Callable[[], _Request], *, nowhere: bool = Fa
     return Input(name, request, refused=True, nowhere=nowhere)
 
 
+def _too_long(name: str, request: Callable[[], _Request]) -> Input:
+    return Input(name, request, refused=True, too_long=True)
+
+
 def _unusual(name: str, text: str, **changes: str) -> Input:
     return Input(name, lambda: _turn(text, **changes), refused=False)
 
@@ -118,12 +134,12 @@ INPUTS = (
     _malformed("no time", lambda: _turn(_PLAIN, time="")),
     _malformed("time in words", lambda: _turn(_PLAIN, time="last Tuesday")),
     _malformed("a day that is none", lambda: _turn(_PLAIN, time="2026-02-30T10:00")),
-    _malformed("speaker too long", lambda: _turn(_PLAIN, speaker="s" * (ID_BYTES_MAX + 1))),
-    _malformed("text too long", lambda: _turn("t" * (TURN_BYTES_MAX + 1))),
-    _malformed("text too long in bytes alone", lambda: _turn(_MANY_BYTES)),
-    _malformed("a megabyte", lambda: _turn("word " * (_MEGABYTE // 5))),
+    _too_long("speaker too long", lambda: _turn(_PLAIN, speaker="s" * (ID_BYTES_MAX + 1))),
+    _too_long("text too long", lambda: _turn("t" * (TURN_BYTES_MAX + 1))),
+    _too_long("text too long in bytes alone", lambda: _turn(_MANY_BYTES)),
+    _too_long("a megabyte", lambda: _turn("word " * (_MEGABYTE // 5))),
     _malformed("no question", lambda: _ask(question="")),
-    _malformed("question too long", lambda: _ask(question="q" * (QUESTION_BYTES_MAX + 1))),
+    _too_long("question too long", lambda: _ask(question="q" * (QUESTION_BYTES_MAX + 1))),
     _malformed("question to no namespace", _ask, nowhere=True),
     _malformed("question at no time", lambda: _ask(time="noonish")),
     _unusual("emoji", _EMOJI),
@@ -177,7 +193,7 @@ def _script(scene: Scene) -> Script:
     told = f"{one.name}: {answer.status}"
     if one.refused:
         same = (before.text, before.declined) == (after.text, after.declined)
-        held = answer.status in _REFUSALS and (same or not scene.deterministic)
+        held = answer.status in one.refusals and (same or not scene.deterministic)
         scene.findings.judge(
             _REFUSED, held, told if same else f"{told}, and another answer than before it"
         )

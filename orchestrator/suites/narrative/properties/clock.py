@@ -14,9 +14,10 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import answers, tell
+from orchestrator.suites.narrative.steps import answers, note_undisturbed, tell
 
 __all__ = ["TEMPORAL_ORDER"]
 
@@ -45,6 +46,7 @@ def _script(scene: Scene) -> Script:
     twin = f"{scene.own}-still"
     yield from tell(scene, scene.story, twin)
     still = yield from answers("still", scene, twin)
+    note_undisturbed(scene, still)
     batches = scene.story.batches
     half = len(batches) // 2
     yield from tell(scene, scene.story, scene.namespace, batches=batches[:half])
@@ -71,7 +73,7 @@ def _jump(step: str) -> Generator[Ask | PassTime, Answer, None]:
 TEMPORAL_ORDER = NarrativeCase(
     case=_CASE,
     title="Temporal order: the memory's clock jumps between turns",
-    checks=(contract_check(_CASE), _AHEAD, _BEHIND),
+    checks=(contract_check(_CASE), answered_check(_CASE), _AHEAD, _BEHIND),
     script=_script,
     stories=every_story,
 )

@@ -11,9 +11,10 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import answers, tell
+from orchestrator.suites.narrative.steps import answers, note_undisturbed, tell
 
 __all__ = ["DETERMINISM"]
 
@@ -29,6 +30,7 @@ _TWIN = NarrativeCheck(
 def _script(scene: Scene) -> Script:
     yield from tell(scene, scene.story, scene.namespace)
     first = yield from answers("first", scene, scene.namespace)
+    note_undisturbed(scene, first)
     again = yield from answers("again", scene, scene.namespace)
     judge_same(scene, _AGAIN, first, again)
     twin = f"{scene.own}-twin"
@@ -46,7 +48,7 @@ def _declared(declared: Declared, deterministic: bool) -> NotRun | None:
 DETERMINISM = NarrativeCase(
     case=_CASE,
     title="Determinism: two runs, identical answers",
-    checks=(contract_check(_CASE), _AGAIN, _TWIN),
+    checks=(contract_check(_CASE), answered_check(_CASE), _AGAIN, _TWIN),
     script=_script,
     stories=every_story,
     limits=_declared,

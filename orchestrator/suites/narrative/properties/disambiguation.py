@@ -11,9 +11,10 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import ask, request_of, tell
+from orchestrator.suites.narrative.steps import ask, note_undisturbed, request_of, said_of, tell
 from orchestrator.suites.narrative.stories import Question, Story
 
 __all__ = ["DISAMBIGUATION", "foreign_words"]
@@ -40,6 +41,7 @@ def _script(scene: Scene) -> Script:
     for question in scene.story.questions:
         request = request_of(scene.story, scene.namespace, question.question)
         answer = yield from ask(f"own.{question.question_id}", scene, request)
+        note_undisturbed(scene, [said_of(question, answer)])
         foreign = [it for it in answer.fact_ids if it in scene.facts and it not in own]
         if foreign and not wrong:
             wrong = f"{question.question_id} rests on {len(foreign)} facts of others"
@@ -88,7 +90,7 @@ def _holds(text: str, part: str) -> bool:
 DISAMBIGUATION = NarrativeCase(
     case=_CASE,
     title="Disambiguation: speakers in one memory are kept apart",
-    checks=(contract_check(_CASE), _OWN_FACTS, _OTHERS),
+    checks=(contract_check(_CASE), answered_check(_CASE), _OWN_FACTS, _OTHERS),
     script=_script,
     stories=every_story,
     together=_CASE,

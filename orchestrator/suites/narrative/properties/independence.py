@@ -13,9 +13,10 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import answers, tell
+from orchestrator.suites.narrative.steps import answers, note_undisturbed, tell
 
 __all__ = ["MODEL_INDEPENDENCE"]
 
@@ -33,6 +34,7 @@ def _script(scene: Scene) -> Script:
     """Tell and ask in the first configuration, ask again in the second."""
     yield from tell(scene, scene.story, scene.namespace)
     first = yield from answers("first", scene, scene.namespace)
+    note_undisturbed(scene, first)
     yield Reconfigure("second configuration")
     second = yield from answers("second", scene, scene.namespace)
     judge_same(scene, _SAME, first, second)
@@ -41,7 +43,7 @@ def _script(scene: Scene) -> Script:
 MODEL_INDEPENDENCE = NarrativeCase(
     case=_CASE,
     title="Model independence: told to one configuration, asked of another",
-    checks=(contract_check(_CASE), _SAME),
+    checks=(contract_check(_CASE), answered_check(_CASE), _SAME),
     script=_script,
     stories=every_story,
 )

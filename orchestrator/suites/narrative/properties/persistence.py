@@ -22,9 +22,16 @@ from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
     Scene,
+    answered_check,
     contract_check,
 )
-from orchestrator.suites.narrative.steps import Said, answers, ingest_request, tell
+from orchestrator.suites.narrative.steps import (
+    Said,
+    answers,
+    ingest_request,
+    note_undisturbed,
+    tell,
+)
 from orchestrator.suites.narrative.stories import Batch
 
 __all__ = ["PERSISTENCE", "PERSISTENCE_INGEST"]
@@ -52,6 +59,7 @@ def _idle(scene: Scene) -> Script:
     """Tell, ask, kill, ask again."""
     yield from tell(scene, scene.story, scene.namespace)
     before = yield from answers("before", scene, scene.namespace)
+    note_undisturbed(scene, before)
     state = yield from _state("before.state", scene.namespace)
     yield Restart("killed")
     after = yield from answers("after", scene, scene.namespace)
@@ -90,6 +98,8 @@ def _within(scene: Scene) -> Script:
     held = not wrong_without or not wrong_with
     told = f"{len(kept)} turns acknowledged of {len(rest) + 1}"
     scene.findings.judge(_ACKNOWLEDGED, held, told if held else f"{told}; {wrong_without}")
+    # A kill may come so early that nothing was told that a question asks for.
+    note_undisturbed(scene, (yield from _undisturbed("whole", scene, scene.story.batches)))
 
 
 def _undisturbed(
@@ -110,7 +120,7 @@ def _state(step: str, namespace: str) -> Generator[Ask, Answer, str]:
 PERSISTENCE = NarrativeCase(
     case=_IDLE,
     title="Persistence: killed between ingest and ask",
-    checks=(contract_check(_IDLE), _SAME, _STATE),
+    checks=(contract_check(_IDLE), answered_check(_IDLE), _SAME, _STATE),
     script=_idle,
     stories=every_story,
 )
@@ -118,7 +128,7 @@ PERSISTENCE = NarrativeCase(
 PERSISTENCE_INGEST = NarrativeCase(
     case=_INGEST,
     title="Persistence: killed in the middle of ingest",
-    checks=(contract_check(_INGEST), _ACKNOWLEDGED),
+    checks=(contract_check(_INGEST), answered_check(_INGEST), _ACKNOWLEDGED),
     script=_within,
     stories=every_story,
 )

@@ -45,6 +45,8 @@ FLAWS = (
     "arrival",
     "drops",
     "dies",
+    "declines",
+    "guesses",
 )
 ID_BYTES, TEXT_BYTES, QUESTION_BYTES = 128, 65_536, 4_096
 STOP = frozenset(
@@ -229,6 +231,10 @@ class SmallNarrative(
             answer.fact_ids.append(told[0][2].fact_id)
         else:
             answer.declined = True
+        if self.flaw == "declines":
+            answer.declined, answer.text = True, ""
+        if self.flaw == "guesses":
+            answer.declined, answer.text = False, "Something was said."
         if self.flaw == "both":
             answer.declined, answer.text = True, "yes"
         if self.flaw == "clock" and told and answer.text:

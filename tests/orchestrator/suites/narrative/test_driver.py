@@ -6,9 +6,10 @@ import pytest
 
 from orchestrator.model import CheckOutcome, NotRunSubtype, TrialRecord, Verdict
 from orchestrator.suites.narrative.corpus import Corpus
+from orchestrator.suites.narrative.properties.bad_input import INPUTS
 from tests.orchestrator.suites.integrity.contexts import check_of, found
 from tests.orchestrator.suites.narrative.rigs import play
-from tests.orchestrator.suites.narrative.tiny_stories import LOOM
+from tests.orchestrator.suites.narrative.tiny_stories import FERRY, LOOM
 
 LEVELS = (
     "level.core",
@@ -130,6 +131,45 @@ def test_a_memory_that_mixes_speakers_is_caught() -> None:
     assert caught == {"narrative.property.disambiguation.others"}
 
 
+COMPARING = ("property.arrival_order", "property.determinism", "property.disambiguation")
+
+
+@pytest.mark.parametrize("case", COMPARING)
+def test_a_memory_that_declines_everything_shows_no_property(case: str) -> None:
+    for record in play(case, flaw="declines"):
+        assert record.verdict is Verdict.FAIL
+        assert found(record, CheckOutcome.VIOLATED) == [f"narrative.{case}.answered"]
+
+
+@pytest.mark.parametrize("case", COMPARING)
+def test_answers_that_hold_nothing_of_what_was_told_are_no_evidence(case: str) -> None:
+    for record in play(case, flaw="guesses"):
+        assert record.verdict is Verdict.ERROR
+        assert "no answer holds what was told" in record.cause
+
+
+def test_a_story_that_a_weak_memory_answers_nothing_of_is_carried_by_the_others() -> None:
+    hard = tuple(
+        one.model_copy(update={"question": "Quid est?"})
+        for one in LOOM.questions
+        if one.expected_contains
+    )
+    corpus = Corpus((LOOM.model_copy(update={"questions": hard}), FERRY), own=True)
+
+    records = play("property.determinism", corpus=corpus)
+
+    assert [record.verdict for record in records] == [Verdict.PASS, Verdict.PASS]
+
+
+def test_without_a_question_that_expects_an_answer_none_is_owed() -> None:
+    trap = tuple(one for one in LOOM.questions if not one.expected_contains)
+    corpus = Corpus((LOOM.model_copy(update={"questions": trap}),), own=True)
+
+    (record,) = play("property.determinism", flaw="declines", corpus=corpus)
+
+    assert record.verdict is Verdict.PASS
+
+
 def test_equal_questions_have_equal_answers() -> None:
     assert {record.verdict for record in play("property.determinism")} == {Verdict.PASS}
 
@@ -157,6 +197,19 @@ def test_a_memory_that_takes_everything_is_caught_where_it_must_not() -> None:
     for record in failed:
         check = check_of(record, "narrative.property.bad_input.refused")
         assert check.outcome is CheckOutcome.VIOLATED
+
+
+def test_only_what_is_too_long_is_over_a_limit() -> None:
+    over = {one.name for one in INPUTS if "RESOURCE_EXHAUSTED" in one.refusals}
+
+    assert over == {
+        "speaker too long",
+        "text too long",
+        "text too long in bytes alone",
+        "a megabyte",
+        "question too long",
+    }
+    assert all("INVALID_ARGUMENT" in one.refusals for one in INPUTS)
 
 
 def test_unusual_input_that_harms_what_was_told_is_caught() -> None:
