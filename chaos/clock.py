@@ -22,6 +22,7 @@ from chaos.errors import ClockError
 __all__ = [
     "FALLBACK_FILE",
     "FALLBACK_TARGET",
+    "OFFSET_MAX_NS",
     "TIMESTAMP_FILE",
     "clock_environment",
     "read_offset_ns",

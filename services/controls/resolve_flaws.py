@@ -160,6 +160,14 @@ class NeverEnds(Resolutions):
         return False
 
 
+class WithoutEnd(NeverEnds):
+    """Issues challenges that say no end, and have none."""
+
+    def ends_at_ns(self, clock: LeaseClock) -> int:
+        """Never."""
+        return 0
+
+
 class KnowsOwnChallenges(Resolutions):
     """Keeps in RAM which challenges are open."""
 
@@ -245,6 +253,9 @@ FLAWS: Mapping[str, Flaw] = {
     ),
     "endless_challenges": _desk(
         "endless_challenges", NeverEnds, "takes an answer after the challenge's end", "expired"
+    ),
+    "challenges_without_end": _desk(
+        "challenges_without_end", WithoutEnd, "issues challenges without an end", "expired"
     ),
     "knows_own_challenges": _desk(
         "knows_own_challenges",

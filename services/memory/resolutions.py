@@ -143,7 +143,7 @@ class Resolutions:
                     grpc.StatusCode.RESOURCE_EXHAUSTED,
                     f"the operation has taken its {self._policy.max_revisions} revisions",
                 )
-            challenge = _challenge(operation, principal, clock)
+            challenge = _challenge(operation, principal, self.ends_at_ns(clock))
             conn.execute(
                 INSERT_CHALLENGE,
                 (
@@ -209,6 +209,10 @@ class Resolutions:
         if not self.is_signed(key, answer, challenge):
             raise _denied("the signature does not hold over this challenge and decision")
 
+    def ends_at_ns(self, clock: LeaseClock) -> int:
+        """When a challenge that is issued now is void."""
+        return clock.effective_ns + CHALLENGE_SECONDS * NANOSECONDS_PER_SECOND
+
     def is_used(self, challenge: common_pb2.Challenge, *, used: bool) -> bool:
         """Whether the challenge was answered before."""
         return used
@@ -237,7 +241,7 @@ def _denied(message: str) -> ServiceError:
     return ServiceError(grpc.StatusCode.PERMISSION_DENIED, message)
 
 
-def _challenge(operation: Operation, principal: str, clock: LeaseClock) -> common_pb2.Challenge:
+def _challenge(operation: Operation, principal: str, ends_at_ns: int) -> common_pb2.Challenge:
     binding = operation.binding
     subject: dict[str, JsonValue] = {
         "attempt": len(operation.attempts),
@@ -250,7 +254,7 @@ def _challenge(operation: Operation, principal: str, clock: LeaseClock) -> commo
         subject_digests=[digest_hex(subject)],
         action=RESOLVE_ACTION,
         principal=principal,
-        expires_unix_ns=clock.effective_ns + CHALLENGE_SECONDS * NANOSECONDS_PER_SECOND,
+        expires_unix_ns=ends_at_ns,
         namespace=binding.namespace,
     )
 

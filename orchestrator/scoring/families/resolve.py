@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 
 import grpc
 
-from memqual.v1 import agent_pb2
+from memqual.v1 import agent_pb2, continuity_pb2
 from orchestrator.oracle.judgement import CallJudgement
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 from orchestrator.scoring.families.probes import (
     Probe,
     every,
-    marks_of,
     probes_of,
     refused_with,
 )
@@ -49,9 +48,12 @@ def _refused(check: str, *labels: str) -> Judge:
     )
 
 
-def _expired(trial: CaseFacts) -> None:
-    if not marks_of(trial.facts, "endless_challenge", trial.member.workflow_id):
-        _refused("expired", "expired")(trial)
+def _expired(probe: Probe) -> bool:
+    """The challenge has an end; after it the word is refused, and a good one taken."""
+    if probe.name != "asked":
+        return _taken(probe) if probe.name == _GOOD else _REFUSED(probe)
+    told = continuity_pb2.RequestResolveResponse.FromString(probe.payload)
+    return probe.status_code != 0 or told.challenge.expires_unix_ns > 0
 
 
 def _completed(probe: Probe) -> bool:
@@ -164,7 +166,12 @@ JUDGES: Mapping[str, Judge] = {
         "a refusal, and no challenge for what is complete or unknown",
         ("answered", "asked", "unknown"),
     ),
-    "resolve.expired": _expired,
+    "resolve.expired": every(
+        f"{_PREFIX}.expired",
+        _expired,
+        "a challenge with an end, a refusal after it; afterwards a good word is taken",
+        ("asked", "expired", _GOOD),
+    ),
     "resolve.restart": every(
         f"{_PREFIX}.restart",
         _restart,

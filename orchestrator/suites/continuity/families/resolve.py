@@ -5,7 +5,10 @@ from __future__ import annotations
 from orchestrator.model import CapabilityVariant, ExpiryMode, TargetSet
 from orchestrator.suites.continuity.families.model import Account, End, FamilyCase, Need
 
-__all__ = ["CASES"]
+__all__ = ["BEYOND_CLOCKS", "CASES"]
+
+BEYOND_CLOCKS = "challenge_ends_beyond_clocks"
+"""Kind of the mark on a trial whose challenge ends later than a clock can be set to."""
 
 _NONE = (CapabilityVariant.NONE,)
 _UNCERTAIN = (
@@ -51,7 +54,7 @@ CASES = (
     _case("completed", "The operation was completed since the challenge.", "MQ-C-57"),
     _case(
         "expired",
-        "A challenge is answered after its own end.",
+        "A challenge has an end, however far, and is answered after it.",
         "MQ-C-57",
         needs=frozenset({Need.MEMORY_CLOCK, Need.OPERATOR_WORD}),
         own_stack=True,

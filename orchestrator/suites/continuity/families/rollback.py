@@ -34,7 +34,7 @@ def _replay(
     return case.model_copy(update=more)
 
 
-def _asked(name: str, title: str, requirement_id: str) -> FamilyCase:
+def _asked(name: str, title: str, requirement_id: str, *needs: Need) -> FamilyCase:
     """The evaluator in the place of a host that says what its past holds."""
     return FamilyCase(
         name=f"rollback.{name}",
@@ -42,7 +42,7 @@ def _asked(name: str, title: str, requirement_id: str) -> FamilyCase:
         requirement_id=requirement_id,
         capabilities=_SOME,
         expiry=ExpiryMode.SKEWED,
-        needs=frozenset({Need.INTENT_MATCHING}),
+        needs=frozenset({Need.INTENT_MATCHING, *needs}),
         receipts=("clock:memory",),
         end=End.NO_HOST,
         operations=5,
@@ -78,7 +78,12 @@ CASES = (
     ),
     _asked("intent", "One intent of two pasts at each stage; new ones are new.", "MQ-C-50"),
     _asked("obligations", "What the host's past holds is no other past.", "MQ-C-52"),
-    _asked("ruled_out", "The forked operation did not happen: the intent is free.", "MQ-C-52"),
+    _asked(
+        "ruled_out",
+        "The forked operation did not happen: the intent is free.",
+        "MQ-C-52",
+        Need.OPERATOR_WORD,
+    ),
     _replay(
         "resolution",
         "A word that was taken is presented again after the host was set back.",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from memqual.v1 import continuity_pb2
+from memqual.v1 import common_pb2, continuity_pb2
 from orchestrator.plan import Member
 from orchestrator.suites.continuity.incarnation import Incarnation, Reply
 from orchestrator.suites.continuity.specs import receipt_for, spec_of
@@ -30,6 +30,7 @@ class Held:
         spec: The operation.
         attempt: Its number.
         token: The lease's secret.
+        challenge: The challenge that was issued for it last; None before the first.
     """
 
     member: Member
@@ -37,6 +38,7 @@ class Held:
     spec: continuity_pb2.OperationSpec
     attempt: int
     token: str
+    challenge: common_pb2.Challenge | None = None
 
     def record(
         self, receipt: continuity_pb2.Receipt | None = None

@@ -76,9 +76,14 @@ def _reviewer_of(stage: Stage) -> Reviewer:
 
 
 def challenge_for(stage: Stage, held: Held) -> common_pb2.Challenge | None:
-    """The memory's challenge for an operation as it stands; None where it issues none."""
+    """The memory's challenge for an operation as it stands; None where it issues none.
+
+    A memory may keep to one open challenge an operation, and refuse another: then it is that one.
+    """
     answer = asking(stage, held.member, "operator").request_resolve(held.spec).answer
-    return None if answer is None else answer.challenge
+    if answer is not None:
+        held.challenge = answer.challenge
+    return held.challenge
 
 
 def signed_word(

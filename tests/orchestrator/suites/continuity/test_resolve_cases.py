@@ -30,6 +30,7 @@ SHOWN = {
     "stale_words_count": ((("resolve.stale", NONE),), ("resolve.used", NONE)),
     "undoes_completion": ((("resolve.completed", NONE),), ("resolve.stale", NONE)),
     "endless_challenges": ((("resolve.expired", NONE),), ("", None)),
+    "challenges_without_end": ((("resolve.expired", NONE),), ("", None)),
     "knows_own_challenges": ((("resolve.restart", NONE),), ("resolve.stale", NONE)),
 }
 
