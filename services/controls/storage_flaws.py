@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from memqual.v1 import vendor_pb2
 from services.common.database import Database, DatabaseError, Synchronous
 from services.controls.flaw import Flaw, named
 from services.controls.late_commits import WriteBehind
@@ -46,6 +47,14 @@ class _RemovesItsJournal(Database):
         # With FULL, SQLite syncs file and journal, and not the journal's removal.
         connection.execute("PRAGMA journal_mode=DELETE")
         return connection
+
+
+def _detects_rollback(described: vendor_pb2.DescribeResponse) -> vendor_pb2.DescribeResponse:
+    for one in described.capabilities:
+        if one.capability == vendor_pb2.CAPABILITY_ROLLBACK_DETECTION:
+            one.status = vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+            one.enforcement = vendor_pb2.ENFORCEMENT_NATIVE
+    return described
 
 
 def _empty(path: Path) -> None:
@@ -98,6 +107,12 @@ def _flaw(
 
 
 FLAWS: Mapping[str, Flaw] = {
+    "detects_no_rollback": Flaw(
+        Composition(named("detects_no_rollback"), declared=_detects_rollback),
+        "declares that it notices an older copy of its volume, and licenses on it what it had done",
+        "unsafe_decision",
+        "C lost",
+    ),
     "commits_without_fsync": _flaw(
         "commits_without_fsync",
         partial(Database, synchronous=Synchronous.NORMAL),

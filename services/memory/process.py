@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grpc
 
-from memqual.v1 import continuity_pb2_grpc, vendor_pb2_grpc
+from memqual.v1 import continuity_pb2_grpc, vendor_pb2, vendor_pb2_grpc
 from services.common import server
 from services.common.challenges import KeyFileError, PublicKey, load_public_keys
 from services.common.clock import wall_ns
@@ -86,12 +86,17 @@ class MemorySettings:
         )
 
 
+def _as_it_is(described: vendor_pb2.DescribeResponse) -> vendor_pb2.DescribeResponse:
+    return described
+
+
 @dataclass(frozen=True, slots=True)
 class Composition:
     """The parts that a memory is made of; the default is the reference.
 
     Attributes:
         name: product name in Describe.
+        declared: what Describe answers, from what the parts say of themselves.
         decisions: makes the rules of Begin, Peek and Renew for a policy.
         recordings: the rules of RecordReceipt, RecordQuery and Resolve.
         resolutions: what issues challenges of operations and takes their answers.
@@ -107,6 +112,7 @@ class Composition:
     """
 
     name: str = REFERENCE_NAME
+    declared: Callable[[vendor_pb2.DescribeResponse], vendor_pb2.DescribeResponse] = _as_it_is
     decisions: Callable[[Policy], DecisionRules] = DecisionRules
     recordings: RecordingRules = field(default_factory=RecordingRules)
     resolutions: type[Resolutions] = Resolutions
@@ -173,7 +179,7 @@ def build(memory_settings: MemorySettings, composition: Composition) -> MemoryPr
         operations,
         records,
         narrative,
-        describe(policy, records, narrative, composition.name),
+        composition.declared(describe(policy, records, narrative, composition.name)),
     )
 
     def register_vendor(grpc_server: grpc.Server) -> None:

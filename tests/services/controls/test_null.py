@@ -52,12 +52,32 @@ def describe(folder: Path, composition: Composition) -> vendor_pb2.DescribeRespo
         process.close()
 
 
+def three_revisions(described: vendor_pb2.DescribeResponse) -> None:
+    described.limits.max_revisions_per_operation = 3
+
+
+def rollback_detection(described: vendor_pb2.DescribeResponse) -> None:
+    for one in described.capabilities:
+        if one.capability == vendor_pb2.CAPABILITY_ROLLBACK_DETECTION:
+            one.status = vendor_pb2.CAPABILITY_STATUS_SUPPORTED
+            one.enforcement = vendor_pb2.ENFORCEMENT_NATIVE
+
+
+OTHER_DECLARATIONS = {
+    "detects_no_rollback": rollback_detection,
+    "one_revision_more": three_revisions,
+}
+
+
 @pytest.mark.parametrize("name", sorted(FLAWS))
 def test_a_control_declares_what_the_reference_declares(tmp_path: Path, name: str) -> None:
     declared = describe(tmp_path, FLAWS[name].composition)
     assert declared.name == f"memqual-control-{name}"
     expected = describe(tmp_path, Composition())
     declared.name = expected.name
+    if name in OTHER_DECLARATIONS:
+        assert declared != expected
+        OTHER_DECLARATIONS[name](expected)
     if name in OTHER_NARRATIVES:
         assert declared.model_disclosure != expected.model_disclosure
         declared.model_disclosure = expected.model_disclosure

@@ -41,6 +41,7 @@ SHOWN = {
     "starts_empty_when_torn": ("storage.torn_write", ("storage.full_volume",)),
     "marks_before_it_is_made": ("storage.first_start_storm", ()),
     "gives_up_on_its_volume": ("storage.recovery_storm", ()),
+    "detects_no_rollback": ("storage.rolled_back", ()),
 }
 
 
