@@ -73,7 +73,7 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
         yield from _untimed(known, call, frame, Row.FORKED, tuple(_of_fork(fork)))
         if fork.must and frame.declared.intent_matching:
             return
-        if _may_be_full(bound, call, frame):
+        if _may_be_full(bound, call, frame) or frame.may_be_used_up(call):
             yield from _untimed(world, call, frame, Row.LIMIT, (Refusal(),))
         for moment in moments_of(world, call, frame):
             yield from _at(known, moment, asked, frame)
@@ -261,8 +261,12 @@ def _with_key(
 
 
 def _anew(world: World, moment: Moment, asked: BeginAsked, frame: Frame, row: Row) -> Outcome:
-    """EXECUTE with a new attempt; a refusal where the declared number of attempts is used up."""
-    if 0 < frame.declared.max_attempts <= len(world.grants):
+    """EXECUTE with a new attempt; a refusal where the declared attempts or revisions are used up.
+
+    A grant is a revision, however a memory counts the others.
+    """
+    bounds = (frame.declared.max_attempts, frame.declared.max_revisions)
+    if any(0 < most <= len(world.grants) for most in bounds):
         return _kept(world, moment, Refusal(), Row.LIMIT)
     above = world.grants[-1].attempt if world.grants else 0
     after = granted(world, moment, asked, frame)

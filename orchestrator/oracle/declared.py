@@ -30,6 +30,7 @@ class DeclaredMemory:
         key_margin_ns: Safety margin before a key's end.
         question_ns: An open question keeps the next asker waiting for so long; 0: it does not.
         max_attempts: Attempts of one operation; 0 for no bound.
+        max_revisions: Revisions of one operation; 0 for no bound.
         max_renewals: Renewals of one attempt; 0: it says nothing, or takes none.
         max_operations: Operations of one workflow; 0 for no bound.
         intent_matching: Operations of the same intent are recognised under a new identity.
@@ -45,6 +46,7 @@ class DeclaredMemory:
     key_margin_ns: int = 0
     question_ns: int = 0
     max_attempts: int = 0
+    max_revisions: int = 0
     max_renewals: int = 0
     max_operations: int = 0
     intent_matching: bool = False
@@ -69,6 +71,7 @@ class DeclaredMemory:
             key_margin_ns=limits.key_margin_seconds * NANOSECONDS,
             question_ns=limits.question_lease_seconds * NANOSECONDS,
             max_attempts=limits.max_attempts_per_operation,
+            max_revisions=limits.max_revisions_per_operation,
             max_renewals=limits.max_renewals,
             max_operations=limits.max_operations_per_workflow,
             intent_matching=vendor_pb2.CAPABILITY_INTENT_MATCHING in supported,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from orchestrator.oracle.clockmap import ClockMap
 from orchestrator.oracle.declared import DeclaredMemory
+from orchestrator.oracle.revisions import Revisions
 from orchestrator.oracle.siblings import Siblings
+from orchestrator.oracle.view import Call
 
 __all__ = ["Frame"]
 
@@ -21,6 +23,7 @@ class Frame:
         declared: What the memory declares.
         siblings: The workflow's other operations.
         apart: The operation was asked about in another namespace before.
+        revisions: When it can have been revised.
     """
 
     operation_id: str
@@ -28,3 +31,9 @@ class Frame:
     declared: DeclaredMemory
     siblings: Siblings = field(default_factory=Siblings)
     apart: bool = False
+    revisions: Revisions = field(default_factory=Revisions)
+
+    def may_be_used_up(self, call: Call) -> bool:
+        """Whether no revision may be left when a call is taken, however the memory counts."""
+        most = self.declared.max_revisions
+        return 0 < most <= self.revisions.possible_by(call.last_ns)

@@ -40,6 +40,7 @@ from orchestrator.oracle.messages import (
 )
 from orchestrator.oracle.outcomes import label
 from orchestrator.oracle.particulars import Problem, identity_problems, problems_of
+from orchestrator.oracle.revisions import Revisions
 from orchestrator.oracle.siblings import Siblings
 from orchestrator.oracle.view import Call, OperationView
 from orchestrator.oracle.worlds import World
@@ -69,7 +70,14 @@ def judge_operation(
         OracleLimitError: Too many worlds are possible, and no answer so far was wrong.
         ViewError: No memory at all can have taken the calls at those times.
     """
-    frame = Frame(view.operation_id, clock, declared, siblings or Siblings(), view.apart)
+    frame = Frame(
+        view.operation_id,
+        clock,
+        declared,
+        siblings or Siblings(),
+        apart=view.apart,
+        revisions=Revisions.of(view),
+    )
     explorer = Explorer(view.calls, frame)
     judged: list[CallJudgement] = []
     try:

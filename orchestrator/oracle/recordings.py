@@ -44,8 +44,11 @@ def receipt_outcomes(
     world: World, call: Call, asked: ReceiptAsked, frame: Frame
 ) -> Iterator[Outcome]:
     """Every outcome of a RecordReceipt in one world."""
-    changes = tuple(_receipt_changes(world, asked, frame))
-    yield from _placed(world, call, frame, changes)
+    changes = list(_receipt_changes(world, asked, frame))
+    if frame.may_be_used_up(call) and all(after.completion is None for _, after in changes):
+        # What completes is exempt from the limit: it must not hide what happened.
+        changes.append((_REFUSED, world))
+    yield from _placed(world, call, frame, tuple(changes))
 
 
 def _receipt_changes(world: World, asked: ReceiptAsked, frame: Frame) -> Iterator[_Change]:
@@ -110,8 +113,10 @@ def query_outcomes(
     frame: Frame,
 ) -> Iterator[Outcome]:
     """Every outcome of a RecordQuery in one world."""
-    changes = tuple(_query_changes(world, asked, frame))
-    yield from _placed(world, call, frame, changes)
+    changes = list(_query_changes(world, asked, frame))
+    if frame.may_be_used_up(call) and asked.presence is not Presence.PRESENT:
+        changes.append((_REFUSED, world))
+    yield from _placed(world, call, frame, tuple(changes))
 
 
 def _query_changes(world: World, asked: QueryAsked, frame: Frame) -> Iterator[_Change]:
@@ -171,6 +176,7 @@ def renew_outcomes(world: World, call: Call, asked: RenewAsked, frame: Frame) ->
         yield from _placed(world, call, frame, ((_REFUSED, world),))
         return
     used_up = 0 < frame.declared.max_renewals <= world.renewals
+    spent = frame.may_be_used_up(call)
     for moment in moments_of(world, call, frame):
         live = moment.zone.at_most(Instant.NOW, Instant.LEASE_END, -1)
         over = moment.zone.at_least(Instant.NOW, Instant.LEASE_END, 0)
@@ -179,7 +185,7 @@ def renew_outcomes(world: World, call: Call, asked: RenewAsked, frame: Frame) ->
         if live is None:
             continue
         # A memory that declares no number may have none.
-        if used_up or moment.behind or not frame.declared.max_renewals:
+        if used_up or spent or moment.behind or not frame.declared.max_renewals:
             yield _refused_at(world, replace(moment, zone=live))
         if not used_up:
             yield _extended(world, replace(moment, zone=live), frame)

@@ -114,11 +114,13 @@ class OperationView:
         operation_id: The operation.
         calls: The calls.
         apart: Another namespace was asked about the same operation before.
+        challenged_ns: When each challenge of its operator's was asked for.
     """
 
     operation_id: str
     calls: tuple[Call, ...]
     apart: bool = False
+    challenged_ns: tuple[int, ...] = ()
 
 
 @dataclass
@@ -151,6 +153,7 @@ def build_views(
     opened, end_ns = _collect(records)
     known_outages = tuple(sorted(outages, key=lambda outage: outage.began_ns))
     challenges: dict[str, tuple[str, str]] = {}
+    challenged: dict[tuple[str, str], list[int]] = {}
     calls: dict[tuple[str, str], list[Call]] = {}
     first: dict[str, tuple[str, str]] = {}
     for call_id, trace_call in opened.items():
@@ -161,6 +164,8 @@ def build_views(
         asked = read_request(trace_call.method, trace_call.payload)
         where = (asked.operation_id, asked.namespace)
         if asked.request is None:
+            at_ns = trace_call.forwarded[0].monotonic_ns
+            challenged.setdefault(where, []).append(at_ns)
             for end in trace_call.ends:
                 challenges[challenge_issued(end.payload)] = where
             continue
@@ -173,7 +178,12 @@ def build_views(
         made = _calls(call_id, trace_call, asked.request, known_outages, end_ns)
         calls.setdefault(where, []).extend(made)
     return tuple(
-        OperationView(where[0], _forgive_retried(found), apart=first[where[0]] != where)
+        OperationView(
+            where[0],
+            _forgive_retried(found),
+            apart=first[where[0]] != where,
+            challenged_ns=tuple(challenged.get(where, ())),
+        )
         for where, found in calls.items()
         if where[0] and found
     )

@@ -27,6 +27,7 @@ from orchestrator.scoring.families import JUDGES, CaseFacts
 from orchestrator.scoring.fault_checks import check_fault
 from orchestrator.scoring.memory_ends import check_memory_lives
 from orchestrator.scoring.rolled_back import apart_from_rollback
+from orchestrator.scoring.unmet import unmet
 from orchestrator.scoring.unserved import unserved_word
 from orchestrator.suites.continuity.families import EvidenceClass, case_of_cell
 
@@ -124,7 +125,7 @@ def _scored(
     if proven:
         hazard = check_effects(find, facts, member, judgements)
         check_end(find, facts, member, judgements)
-    unserved = unserved_word(member, facts.trace)
+    unserved = unserved_word(member, facts.trace) or unmet(facts, member)
     # A wrong answer on the way stands; the case itself is about what is not there.
     if unserved is not None and find.verdict()[0] is not Verdict.FAIL:
         return _not_run(base, unserved)

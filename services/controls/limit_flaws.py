@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from memqual.v1 import vendor_pb2
 from services.controls.flaw import Flaw, named
 from services.memory.answers import RecordStep, Refusal, Refused, RenewCall
 from services.memory.decisions import DecisionRules
@@ -25,6 +26,12 @@ def _by(change: Callable[[Policy], Policy], policy: Policy) -> DecisionRules:
 def _policy(name: str, change: Callable[[Policy], Policy], wrong: str, check: str) -> Flaw:
     composition = Composition(named(name), decisions=partial(_by, change))
     return Flaw(composition, wrong, f"{_PREFIX}.{check}", "M", consequences=_DECISIONS)
+
+
+def _three_revisions(described: vendor_pb2.DescribeResponse) -> vendor_pb2.DescribeResponse:
+    """So few that grants alone reach the limit."""
+    described.limits.max_revisions_per_operation = 3
+    return described
 
 
 class AnybodyRenews(DecisionRules):
@@ -77,6 +84,17 @@ FLAWS: Mapping[str, Flaw] = {
         ),
         "holds one operation more than it declares",
         "operations",
+    ),
+    "one_revision_more": Flaw(
+        Composition(
+            named("one_revision_more"),
+            declared=_three_revisions,
+            decisions=partial(_by, lambda policy: dataclasses.replace(policy, max_revisions=4)),
+        ),
+        "takes one revision more than it declares",
+        f"{_PREFIX}.revisions",
+        "M",
+        consequences=_DECISIONS,
     ),
     "full_is_full": Flaw(
         Composition(named("full_is_full"), recordings=FullIsFull()),

@@ -13,6 +13,7 @@ from orchestrator.suites.continuity.families.limits import (
     attempts_to_take,
     operations_to_bind,
     renewals_to_take,
+    revisions_to_grant,
 )
 
 __all__ = ["JUDGES"]
@@ -59,14 +60,25 @@ def _met(check: str, reached: Callable[[vendor_pb2.Limits], int | None], *names:
     return judge
 
 
-def _harmless(probe: Probe) -> bool:
-    if probe.name == "receipt":
-        return (
-            probe.status_code == 0
-            and continuity_pb2.RecordReceiptResponse.FromString(probe.payload).disposition
-            == _COMPLETED
-        )
-    return probe.kind == ("REUSE" if probe.name == "read" else "WAIT")
+def _revisions(trial: CaseFacts) -> None:
+    """Beyond the limit nothing is granted, where grants alone reach it; no harm is done there."""
+    by_grants = revisions_to_grant(trial.facts.describe.limits) is not None
+
+    def holds(probe: Probe) -> bool:
+        if probe.name == "beyond":
+            # Short of it by grants, whether one is left is the memory's own: the oracle judges.
+            return not by_grants or _EXHAUSTED(probe)
+        if probe.name == "receipt":
+            told = continuity_pb2.RecordReceiptResponse.FromString(probe.payload)
+            return probe.status_code == 0 and told.disposition == _COMPLETED
+        return probe.kind == "REUSE"
+
+    every(
+        f"{_PREFIX}.revisions",
+        holds,
+        "RESOURCE_EXHAUSTED, then COMPLETED, then REUSE",
+        ("beyond", "receipt", "read"),
+    )(trial)
 
 
 JUDGES: Mapping[str, Judge] = {
@@ -79,10 +91,5 @@ JUDGES: Mapping[str, Judge] = {
     ),
     "limits.attempts": _met("attempts", attempts_to_take, "beyond"),
     "limits.operations": _met("operations", operations_to_bind, "beyond", "beyond, one complete"),
-    "limits.revisions": every(
-        f"{_PREFIX}.revisions",
-        _harmless,
-        "WAIT while it is held, then COMPLETED, then REUSE",
-        ("asked", "receipt", "read"),
-    ),
+    "limits.revisions": _revisions,
 }

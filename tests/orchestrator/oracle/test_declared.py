@@ -17,6 +17,7 @@ def test_a_full_declaration() -> None:
             lease_seconds=30,
             max_renewals=10,
             max_attempts_per_operation=100,
+            max_revisions_per_operation=2_000,
             max_uncertain_queries=3,
             key_margin_seconds=5,
             question_lease_seconds=7,
@@ -40,6 +41,7 @@ def test_a_full_declaration() -> None:
         key_margin_ns=5 * NANOSECONDS,
         question_ns=7 * NANOSECONDS,
         max_attempts=100,
+        max_revisions=2_000,
         max_renewals=10,
     )
 

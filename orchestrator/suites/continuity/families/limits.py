@@ -9,11 +9,16 @@ from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS
 
 __all__ = [
     "CASES",
+    "CHALLENGED",
     "attempts_to_take",
     "operations_to_bind",
     "renewals_to_take",
+    "revisions_to_grant",
     "revisions_to_make",
 ]
+
+CHALLENGED = "challenge beyond"
+"""Label of the challenge that is asked for when none should be left."""
 
 _NONE = (CapabilityVariant.NONE,)
 
@@ -33,10 +38,14 @@ def renewals_to_take(limits: vendor_pb2.Limits) -> int | None:
     return _within(limits.max_renewals, _RENEWALS_MAX)
 
 
+def _most_attempts(limits: vendor_pb2.Limits) -> int:
+    """Attempts that are tried at most: within what a key covers."""
+    return min(_ATTEMPTS_MAX, LONG_RETENTION_SECONDS // (limits.lease_seconds + 2) - 1)
+
+
 def attempts_to_take(limits: vendor_pb2.Limits) -> int | None:
     """Attempts after which none is left; None where a key ends before, or too many are declared."""
-    most = LONG_RETENTION_SECONDS // (limits.lease_seconds + 2) - 1
-    return _within(limits.max_attempts_per_operation, min(_ATTEMPTS_MAX, most))
+    return _within(limits.max_attempts_per_operation, _most_attempts(limits))
 
 
 def operations_to_bind(limits: vendor_pb2.Limits) -> int | None:
@@ -47,6 +56,18 @@ def operations_to_bind(limits: vendor_pb2.Limits) -> int | None:
 def revisions_to_make(limits: vendor_pb2.Limits) -> int | None:
     """Revisions after which none is left; None where more are declared than are tried."""
     return _within(limits.max_revisions_per_operation, _REVISIONS_MAX)
+
+
+def revisions_to_grant(limits: vendor_pb2.Limits) -> int | None:
+    """Grants after which no revision is left, however the others are counted.
+
+    None where a limit on attempts is met first, or by then, or too many are declared: what else is
+    a revision is the memory's own.
+    """
+    most = _most_attempts(limits)
+    if limits.max_attempts_per_operation:
+        most = min(most, limits.max_attempts_per_operation - 1)
+    return _within(limits.max_revisions_per_operation, most)
 
 
 CASES = (
@@ -88,11 +109,14 @@ CASES = (
     ),
     FamilyCase(
         name="limits.revisions",
-        title="An operation is revised until its limit; what completes it is taken all the same.",
+        title="An operation is revised until its limit, which is kept; what completes it is taken.",
         requirement_id="MQ-C-39",
-        capabilities=_NONE,
+        capabilities=(CapabilityVariant.IDEMPOTENT,),
+        expiry=ExpiryMode.SKEWED,
+        receipts=("clock:memory",),
         end=End.NO_HOST,
         operations=1,
         weight=Weight.FULL,
+        own_stack=True,
     ),
 )
