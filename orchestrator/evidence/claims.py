@@ -5,9 +5,8 @@ from __future__ import annotations
 from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Frozen, RunVerdict
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative_words import narrative_lines
+from orchestrator.report.narrative_words import narrative_claims
 from orchestrator.scoring.run import Aggregate
-from orchestrator.suites.narrative.tiers import levels_of
 
 __all__ = ["Claims", "claims_of"]
 
@@ -34,15 +33,10 @@ def claims_of(manifest: Manifest, result: Aggregate) -> Claims:
         sentence = f"{subject}, {name}, profile {manifest.profile}: {measured.words}."
         (supported if measured.evaluated else not_supported).append(sentence)
     assisted = is_assisted(manifest.describe_json)
-    whole = {row.level for row in levels_of(result.narrative) if row.whole}
-    for row, line in zip(
-        levels_of(result.narrative),
-        narrative_lines(result.narrative, assisted=assisted),
-        strict=False,
-    ):
-        sentence = f"{subject}, narrative level {line}."
-        own = manifest.stories_own or row.level not in whole
-        (not_supported if own else supported).append(sentence)
+    for claim in narrative_claims(result.narrative, assisted=assisted):
+        carried = claim.carried and not manifest.stories_own
+        sentence = f"{subject}, narrative level {claim.sentence}."
+        (supported if carried else not_supported).append(sentence)
     verdict = f"{subject} is {result.verdict.value} under profile {manifest.profile}."
     (supported if conclusive else not_supported).append(verdict)
     not_supported += [

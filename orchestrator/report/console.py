@@ -14,7 +14,12 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import RunVerdict, TrialRecord, Verdict
 from orchestrator.plan import CONTROLS, VENDOR
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative_words import narrative_lines, share_words, verdict_words
+from orchestrator.report.narrative_words import (
+    narrative_lines,
+    not_scored_or,
+    share_words,
+    verdict_words,
+)
 from orchestrator.report.paper import PaperBuilder, PaperTable
 from orchestrator.report.text import visible
 from orchestrator.scoring.run import Aggregate
@@ -133,7 +138,7 @@ def _print_narrative(console: Console, manifest: Manifest, result: Aggregate) ->
             row.case,
             verdict_words(row),
             str(row.questions) if row.questions else "",
-            share_words(row.strict, row.questions) if row.questions else "",
+            not_scored_or(row.strict, row.questions_strict) if row.questions else "",
             share_words(row.published, row.questions) if row.questions else "",
         )
     _wide_console().print(table)

@@ -21,7 +21,11 @@ from orchestrator.evidence.manifest import Manifest
 from orchestrator.model import Suite, TrialRecord, Verdict
 from orchestrator.plan import VENDOR
 from orchestrator.report.declared import is_assisted
-from orchestrator.report.narrative_words import narrative_properties, share_words
+from orchestrator.report.narrative_words import (
+    narrative_properties,
+    not_scored_or,
+    share_words,
+)
 from orchestrator.report.text import visible
 from orchestrator.report.wording import replay_command
 from orchestrator.scoring.controls import expectation
@@ -170,7 +174,7 @@ def _run_suite(manifest: Manifest, result: Aggregate) -> TestSuite:
 
 def _graded_words(row: NarrativeRow) -> str:
     """Both readings of a graded cell; empty where it has PASS and FAIL alone."""
-    strict = share_words(row.strict, row.questions)
+    strict = not_scored_or(row.strict, row.questions_strict)
     published = share_words(row.published, row.questions)
     return f"strict {strict}, published {published}" if row.questions else ""
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from orchestrator.model import Suite, TrialRecord, Verdict
 from orchestrator.report.narrative_words import (
     LevelLook,
-    level_look,
+    level_looks,
     level_words,
+    not_scored_or,
+    published_note,
     share_words,
     verdict_words,
 )
@@ -57,6 +59,8 @@ class CellLook:
 
     Attributes:
         verdicts: What its trials came to, in words.
+        stories: Stories without a wrong answer by each reading, and what no answer can get wrong,
+            in words; empty where nothing was asked.
         checkpoints: Rate of every checkpoint, in order; N/R where nothing was told or expected.
         groups: Kind, name, questions, published and strict, each in words.
         failures: Checkpoint, pattern and count.
@@ -64,6 +68,7 @@ class CellLook:
 
     row: NarrativeRow
     verdicts: str
+    stories: tuple[str, ...]
     mark: Mark
     checkpoints: tuple[str, ...]
     groups: tuple[tuple[str, str, str, str, str], ...]
@@ -72,7 +77,7 @@ class CellLook:
 
 @dataclass(frozen=True)
 class AskedFailure:
-    """One question whose answer was not right by the strict reading."""
+    """One question whose answer was not right: strictly, where its story can be read so."""
 
     trial_id: str
     story: str
@@ -114,7 +119,7 @@ class AskedFailures:
         named = {figure.name: figure.value for figure in trial.figures}
         for figure in trial.figures:
             asked = read_asked(figure)
-            if asked is None or asked.strict:
+            if asked is None or asked.right:
                 continue
             self.count += 1
             if len(self.first) < _FAILURES_KEPT:
@@ -142,7 +147,7 @@ def narrative_of(
     """
     levels = levels_of(rows)
     return NarrativeView(
-        levels=tuple(level_look(row, assisted=assisted) for row in levels),
+        levels=level_looks(levels, assisted=assisted),
         reached_strict=level_words(levels, strict=True, assisted=assisted),
         reached_published=level_words(levels, strict=False, assisted=assisted),
         names=tuple(CHECKPOINT_NAMES.values()),
@@ -157,6 +162,7 @@ def _cell(row: NarrativeRow) -> CellLook:
     return CellLook(
         row=row,
         verdicts=verdict_words(row),
+        stories=tuple(_story_words(row)),
         mark=MARKS[_verdict(row)],
         checkpoints=tuple(rates.get(one, _NOT_SCORED) for one in CHECKPOINT_NAMES),
         groups=tuple(_groups(row)),
@@ -165,6 +171,17 @@ def _cell(row: NarrativeRow) -> CellLook:
             for one in sorted(row.failures, key=lambda one: -one.count)
         ),
     )
+
+
+def _story_words(row: NarrativeRow) -> Iterator[str]:
+    if not row.questions:
+        return
+    strict = not_scored_or(row.stories_strict, row.stories_asked_strict)
+    published = share_words(row.stories_published, row.stories_asked)
+    yield f"stories without a wrong answer: strict {strict}, published {published}"
+    note = published_note(row)
+    if note:
+        yield note
 
 
 def _verdict(row: NarrativeRow) -> Verdict:
@@ -192,7 +209,7 @@ def _of_kind(row: NarrativeRow, by: str) -> Iterable[tuple[str, str, str, str, s
             one.name,
             str(one.questions),
             share_words(one.published, one.questions),
-            share_words(one.strict, one.questions),
+            not_scored_or(one.strict, one.questions_strict),
         )
         for one in row.groups
         if one.by == by

@@ -8,8 +8,8 @@ from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.levels import LevelName
 from orchestrator.suites.narrative.played import level, level_open
 from orchestrator.suites.narrative.properties import PROPERTIES
-from orchestrator.suites.narrative.scene import NarrativeCase, contract_check
-from orchestrator.suites.narrative.stories import Story
+from orchestrator.suites.narrative.scene import NarrativeCase, contract_check, every_question
+from orchestrator.suites.narrative.stories import Question, Story
 
 __all__ = ["CASES", "LEVEL_CASES", "cases_of_level", "level_of"]
 
@@ -53,6 +53,10 @@ def _beside(name: LevelName) -> Callable[[Corpus], Sequence[Sequence[Story]]]:
     return deal
 
 
+def _open_questions(story: Story) -> Sequence[Question]:
+    return [one for one in story.questions if one.question_open is not None]
+
+
 def _level_cases() -> tuple[NarrativeCase, ...]:
     found: list[NarrativeCase] = []
     for name in LevelName:
@@ -72,10 +76,12 @@ def _level_cases() -> tuple[NarrativeCase, ...]:
                     checks=(contract_check(case),),
                     script=level_open if is_open else level,
                     stories=_stories_of(name),
+                    questions=_open_questions if is_open else every_question,
                     beside=None if is_open else _beside(name),
                     graded=True,
                     whole=True,
                     together=together,
+                    asks_alone=is_open,
                 )
             )
     return tuple(found)

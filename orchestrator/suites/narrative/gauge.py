@@ -15,7 +15,8 @@ __all__ = ["AskedFigure", "Gauge", "rate_of", "read_asked"]
 
 _ASKED = "asked "
 _SEEN_CHARACTERS = 300
-_YES, _NO = "yes", "no"
+_YES, _NO, _NOT_SCORED = "yes", "no", "-"
+_READ = (_YES, _NO)
 _NOT_ASKED = (
     Point(Checkpoint.PUBLISHED, False, "not asked"),
     Point(Checkpoint.STRICT, False, "not asked"),
@@ -30,24 +31,29 @@ class AskedFigure:
         question_id: In its story.
         expected_type: What it asks for; `untyped` where the story does not say.
         published: CP8 as published.
-        strict: CP8 strict.
+        strict: CP8 strict; None of a published story, which cannot be read so.
         failed: The other checkpoints that it failed.
-        seen: What was wrong with the answer; empty where strict held.
+        seen: What was wrong with the answer; empty where it is right.
     """
 
     question_id: str
     expected_type: str
     published: bool
-    strict: bool
+    strict: bool | None
     failed: tuple[str, ...]
     seen: str
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is right by the reading that decides."""
+        return self.published if self.strict is None else self.strict
 
     def figure(self) -> Figure:
         """As a trial's record holds it."""
         parts = (
             self.expected_type,
             _YES if self.published else _NO,
-            _YES if self.strict else _NO,
+            _NOT_SCORED if self.strict is None else _YES if self.strict else _NO,
             ",".join(self.failed) or "-",
             self.seen,
         )
@@ -60,9 +66,11 @@ class Gauge:
 
     Attributes:
         story: The story.
+        owed: The questions that are to be asked; None: all of the story's.
     """
 
     story: Story
+    owed: Sequence[Question] | None = None
     _points: list[Point] = field(default_factory=list)
     _asked: list[AskedFigure] = field(default_factory=list)
 
@@ -71,21 +79,25 @@ class Gauge:
         self._points.extend(points)
 
     def asked(self, question: Question, points: Sequence[Point]) -> None:
-        """All points of one question."""
-        self._points.extend(points)
-        held = {point.checkpoint: point.held for point in points}
+        """All points of one question; what its story cannot be scored by counts for nothing."""
+        if not question.scored:
+            return
+        not_scored = self.story.not_scored
+        counted = [point for point in points if point.checkpoint not in not_scored]
+        self._points.extend(counted)
+        held = {point.checkpoint: point.held for point in counted}
         beside = [
             point.checkpoint.value
-            for point in points
+            for point in counted
             if not point.held and point.checkpoint not in (Checkpoint.PUBLISHED, Checkpoint.STRICT)
         ]
-        seen = [point.seen for point in points if point.checkpoint is Checkpoint.STRICT]
+        seen = [point.seen for point in counted if point.checkpoint is self.story.decided_by]
         self._asked.append(
             AskedFigure(
                 question_id=question.question_id,
                 expected_type=question.expected_type or "untyped",
                 published=held[Checkpoint.PUBLISHED],
-                strict=held[Checkpoint.STRICT],
+                strict=held.get(Checkpoint.STRICT),
                 failed=tuple(beside),
                 seen=printable("".join(seen), _SEEN_CHARACTERS),
             )
@@ -94,7 +106,7 @@ class Gauge:
     def unasked(self) -> None:
         """Every question that was not asked counts as answered wrongly: the trial broke off."""
         known = {asked.question_id for asked in self._asked}
-        for question in self.story.questions:
+        for question in self.story.questions if self.owed is None else self.owed:
             if question.question_id not in known:
                 self.asked(question, _NOT_ASKED)
 
@@ -138,13 +150,13 @@ def read_asked(figure: Figure) -> AskedFigure | None:
     if not figure.name.startswith(_ASKED):
         return None
     parts = figure.value.split(" ", 4)
-    if len(parts) < 4 or {parts[1], parts[2]} - {_YES, _NO}:
+    if len(parts) < 4 or parts[1] not in _READ or parts[2] not in (*_READ, _NOT_SCORED):
         raise ValueError(f"{figure.name} is no figure of a question")
     return AskedFigure(
         question_id=figure.name.removeprefix(_ASKED),
         expected_type=parts[0],
         published=parts[1] == _YES,
-        strict=parts[2] == _YES,
+        strict=None if parts[2] == _NOT_SCORED else parts[2] == _YES,
         failed=() if parts[3] == "-" else tuple(parts[3].split(",")),
         seen=parts[4] if len(parts) > 4 else "",
     )

@@ -70,9 +70,11 @@ def _expected(
     if declined and question.expected_contains:
         message = "a general-knowledge question is to be declined: it expects nothing"
         yield Remark(inside, Severity.ERROR, Rule.ANSWERS, message)
-    if ours and not declined and not question.expected_contains:
-        message = "expected_contains is empty: any answer would pass"
-        yield Remark(inside, Severity.ERROR, Rule.ANSWERS, message)
+    if not question.scored:
+        message = "expected_contains is empty: any answer would pass" + (
+            "" if ours else ", so it is asked and not scored"
+        )
+        yield Remark(inside, Severity.ERROR if ours else Severity.WARNING, Rule.ANSWERS, message)
     for index, text in enumerate(question.expected_contains):
         if text.casefold() not in told and not _is_date(text, dates):
             message = f"{short(text)} is neither in the story nor a date that it resolves to"

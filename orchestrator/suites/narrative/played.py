@@ -29,10 +29,10 @@ def level(scene: Scene) -> Script:
         if not scene.case.together:
             yield from look_into_storage(scene)
         yield from predicted(scene, facts)
-    yield from ask_questions(scene, scene.story.questions)
+    yield from ask_questions(scene, scene.questions)
 
 
 def level_open(scene: Scene) -> Script:
     """Ask of a story that another trial of the job has told, with no speaker given."""
     yield Gather(_ALL_TOLD)
-    yield from ask_questions(scene, scene.story.questions, scoped=False)
+    yield from ask_questions(scene, scene.questions, scoped=False)

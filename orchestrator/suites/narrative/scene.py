@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memqual.v1 import vendor_pb2
+from orchestrator.model import NotRunSubtype
 from orchestrator.scoring.checks import requirements
 from orchestrator.suites.integrity.calls import Script
 from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings
 from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
-from orchestrator.suites.narrative.stories import Story
+from orchestrator.suites.narrative.stories import Question, Story
 from orchestrator.suites.narrative.tally import Tally
+from orchestrator.suites.narrative.told import FactsTold
 
 __all__ = [
     "NarrativeCase",
@@ -22,6 +24,7 @@ __all__ = [
     "answered_check",
     "applies_always",
     "contract_check",
+    "every_question",
 ]
 
 _ANSWERED = "answered"
@@ -63,7 +66,7 @@ class Scene:
         findings: Where conclusions go.
         gauge: Where checkpoints go.
         tally: What is answered undisturbed, of all trials of the case in the job.
-        facts: Texts of the facts that the memory told of, by id, of all trials of the job.
+        facts: What the memory told of the facts that it stored, of all trials of the job.
         number: Place of the trial in its cell, from 0.
         case: The case that it is a trial of.
     """
@@ -78,9 +81,14 @@ class Scene:
     findings: Findings
     gauge: Gauge
     tally: Tally
-    facts: dict[str, str]
+    facts: FactsTold
     number: int
     case: NarrativeCase
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions of its story that the case asks."""
+        return tuple(self.case.questions(self.story))
 
     @property
     def traced(self) -> bool:
@@ -93,6 +101,11 @@ def applies_always(declared: Declared, deterministic: bool) -> NotRun | None:
     return None
 
 
+def every_question(story: Story) -> Sequence[Question]:
+    """For cases that ask all that a story has."""
+    return story.questions
+
+
 @dataclass(frozen=True)
 class NarrativeCase:
     """One cell of the narrative axis; a trial is a story.
@@ -103,12 +116,15 @@ class NarrativeCase:
         checks: Its assertions; the contract's first.
         script: The calls and conclusions of one trial.
         stories: The stories that it plays, of a corpus, in order.
+        questions: Which of a story's questions it asks, so that they are owed.
         beside: What is told with each trial's story, and not asked; None: nothing.
         graded: It has figures and no PASS; only a breach of the contract fails.
         alone: A trial has its job for itself, since what it gives may end the memory.
         whole: Every profile that plays it plays all of its stories.
         together: Cases of one such name share a job and its namespace; empty: each trial has a
             namespace of its own.
+        asks_alone: It asks what another case of its job has told; a story of which it has nothing
+            to ask is N/R.
         limits: What makes it N/R for a memory that has a narrative path.
     """
 
@@ -117,11 +133,13 @@ class NarrativeCase:
     checks: tuple[CheckSpec, ...]
     script: Callable[[Scene], Script]
     stories: Callable[[Corpus], Sequence[Story]]
+    questions: Callable[[Story], Sequence[Question]] = every_question
     beside: Callable[[Corpus], Sequence[Sequence[Story]]] | None = None
     graded: bool = False
     alone: bool = False
     whole: bool = False
     together: str = ""
+    asks_alone: bool = False
     limits: Callable[[Declared, bool], NotRun | None] = applies_always
 
     @property
@@ -139,10 +157,13 @@ class NarrativeCase:
         """Name of the jobs that play it."""
         return self.together or self.case
 
-    def not_run(self, declared: Declared, deterministic: bool) -> NotRun | None:
-        """Why it does not apply to a memory; None when it does."""
+    def not_run(self, declared: Declared, deterministic: bool, story: Story) -> NotRun | None:
+        """Why it does not apply to a memory, or cannot be played with a story; None when it can."""
         needs = (vendor_pb2.CAPABILITY_NARRATIVE,)
-        return declared.lacks(needs) or self.limits(declared, deterministic)
+        lacking = declared.lacks(needs) or self.limits(declared, deterministic)
+        if lacking or not self.asks_alone or any(one.scored for one in self.questions(story)):
+            return lacking
+        return NotRun(NotRunSubtype.NOT_EXPRESSIBLE, "the story has no question that can be asked")
 
 
 def contract_check(case: str) -> NarrativeCheck:

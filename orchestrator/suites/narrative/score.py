@@ -29,6 +29,7 @@ from orchestrator.suites.integrity.playing import play
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.scene import Scene
 from orchestrator.suites.narrative.staging import Staging
+from orchestrator.suites.narrative.told import FactsTold
 
 __all__ = ["score_narrative"]
 
@@ -53,7 +54,7 @@ def score_narrative(lines: Iterable[str], corpus: Corpus) -> tuple[TrialRecord, 
     assert isinstance(describe, vendor_pb2.DescribeResponse)  # what was asked for above
     staging = Staging(job.job, corpus, Declared.of(describe), describe.deterministic)
     # A trial may be asked for what another one was told: all facts are known before the first.
-    staging.facts.update(_facts(job))
+    _tell_facts(job, staging.facts)
     played = [_played(job, member, staging) for member in job.job.trials]
     for one in played:
         if one.ended:
@@ -135,17 +136,19 @@ def _record(job: JobLines, played: _Played) -> TrialRecord:
     )
 
 
-def _facts(job: JobLines) -> dict[str, str]:
-    """The text of every fact that the memory told of, by id."""
-    found: dict[str, str] = {}
+def _tell_facts(job: JobLines, told: FactsTold) -> None:
+    """Take up every fact that the memory told of."""
     for calls in job.calls.values():
         for call in calls:
             if call.method != _INGEST:
                 continue
+            request = message_from_fields(
+                call.request, narrative_pb2.IngestRequest, f"request {call.position}"
+            )
+            assert isinstance(request, narrative_pb2.IngestRequest)  # as asked for
             for fields in call.responses:
                 response = message_from_fields(
                     fields, narrative_pb2.IngestResponse, f"call {call.position}"
                 )
                 assert isinstance(response, narrative_pb2.IngestResponse)  # as asked for
-                found.update((fact.fact_id, fact.text) for fact in response.trace.facts)
-    return found
+                told.add(request.turn.namespace, response.trace.facts)

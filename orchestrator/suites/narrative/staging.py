@@ -16,6 +16,7 @@ from orchestrator.suites.narrative.gauge import Gauge
 from orchestrator.suites.narrative.scene import NarrativeCase, Scene
 from orchestrator.suites.narrative.stories import Story
 from orchestrator.suites.narrative.tally import Tally
+from orchestrator.suites.narrative.told import FactsTold
 
 __all__ = ["Staging"]
 
@@ -39,7 +40,7 @@ class Staging:
         self._declared = declared
         self._deterministic = deterministic
         self._shared = job.trials[0].workflow_id
-        self._facts: dict[str, str] = {}
+        self._facts = FactsTold()
         self._tallies: dict[str, Tally] = {}
         self._stories: dict[str, Story] = {}
         self._beside: dict[str, tuple[Story, ...]] = {}
@@ -48,13 +49,14 @@ class Staging:
             self._cast(_case(name), [one for one in job.trials if one.cell.case == name], corpus)
 
     @property
-    def facts(self) -> dict[str, str]:
-        """Texts of the facts that the memory told of, by id; all trials share them."""
+    def facts(self) -> FactsTold:
+        """What the memory told of the facts that it stored; all trials share it."""
         return self._facts
 
     def not_run(self, member: Member) -> NotRun | None:
-        """Why a trial does not apply to the memory; None when it does."""
-        return _case(member.cell.case).not_run(self._declared, self._deterministic)
+        """Why a trial does not apply to the memory or to its story; None when it does."""
+        story = self._stories[member.trial_id]
+        return _case(member.cell.case).not_run(self._declared, self._deterministic, story)
 
     def scene(self, member: Member) -> Scene:
         """One trial, as its script sees it."""
@@ -69,7 +71,7 @@ class Staging:
             declared=self._declared,
             deterministic=self._deterministic,
             findings=Findings(case.checks),
-            gauge=Gauge(story),
+            gauge=Gauge(story, case.questions(story)),
             tally=self._tallies.setdefault(case.case, Tally()),
             facts=self._facts,
             number=_number(member),

@@ -13,6 +13,7 @@ from orchestrator.suites.integrity.calls import Answer, Ask, ContractBreach
 from orchestrator.suites.integrity.steps import call, response_of
 from orchestrator.suites.narrative.checkpoints import (
     CANDIDATES_COUNTED,
+    Checkpoint,
     answer_points,
     holds_raw_turn,
     predicted_point,
@@ -50,7 +51,7 @@ class Said:
     Attributes:
         text: Its text.
         declined: Whether there was none.
-        right: Whether it is right by the strict reading of CP8.
+        right: Whether it is right by the reading of CP8 that decides for its story.
         found: Whether it holds all that was expected; None where nothing is.
     """
 
@@ -101,7 +102,7 @@ def tell(
         if not response.HasField("trace"):
             raise ContractBreach(step, "declares narrative_traces and gives no trace")
         facts.extend(response.trace.facts)
-        scene.facts.update((fact.fact_id, fact.text) for fact in response.trace.facts)
+        scene.facts.add(namespace, response.trace.facts)
         if namespace == scene.namespace and story is scene.story:
             scene.gauge.note(writing_points(batch, response.trace))
     return tuple(facts)
@@ -166,7 +167,8 @@ def ask_question(
         return None
     request = request_of(story, scene.namespace, text, scoped=scoped)
     answer = yield from ask(f"ask.{question.question_id}", scene, request)
-    read = reading_points(story, question, answer.trace, scene.facts) if scene.traced else ()
+    facts = scene.facts.of(scene.namespace)
+    read = reading_points(story, question, answer.trace, facts) if scene.traced else ()
     scene.gauge.asked(question, (*read, *answer_points(question, answer)))
     return answer
 
@@ -192,15 +194,15 @@ def answers(phase: str, scene: Scene, namespace: str) -> Generator[Ask, Answer, 
     for question in story.questions:
         request = request_of(story, namespace, question.question)
         answer = yield from ask(f"{phase}.{question.question_id}", scene, request)
-        said.append(said_of(question, answer))
+        said.append(said_of(story, question, answer))
     return tuple(said)
 
 
-def said_of(question: Question, answer: narrative_pb2.Answer) -> Said:
-    """An answer to a question, as it is compared and counted."""
-    published, strict = answer_points(question, answer)
-    found = published.held if question.expected_contains else None
-    return Said(answer.text, answer.declined, strict.held, found)
+def said_of(story: Story, question: Question, answer: narrative_pb2.Answer) -> Said:
+    """An answer to a question of a story, as it is compared and counted."""
+    held = {point.checkpoint: point.held for point in answer_points(question, answer)}
+    found = held[Checkpoint.PUBLISHED] if question.expected_contains else None
+    return Said(answer.text, answer.declined, held[story.decided_by], found)
 
 
 def note_undisturbed(scene: Scene, said: Iterable[Said]) -> None:

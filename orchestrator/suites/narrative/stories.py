@@ -174,6 +174,13 @@ class Question(_Part):
     must_not_contain: tuple[NotBlank, ...] = ()
     min_facts: int | None = Field(default=None, ge=1, le=100, strict=True)
 
+    @property
+    def scored(self) -> bool:
+        """Whether an answer can be wrong: something is expected of it, or it is to be declined."""
+        return bool(self.expected_contains) or (
+            self.expected_type is QuestionType.GENERAL_KNOWLEDGE
+        )
+
 
 class StoryFile(_Part):
     """The fields of a story as files have them; see `Story`."""
@@ -228,6 +235,11 @@ class Story(StoryFile):
         return None
 
     @property
+    def decided_by(self) -> Checkpoint:
+        """The reading of CP8 that says whether an answer is right."""
+        return Checkpoint.STRICT if self.form is Form.SUPERSET else Checkpoint.PUBLISHED
+
+    @property
     def not_scored(self) -> tuple[Checkpoint, ...]:
         """Checkpoints for which this story expects nothing, so that it cannot count there."""
         turns, questions = self.batches, self.questions
@@ -237,7 +249,7 @@ class Story(StoryFile):
             Checkpoint.TAGGING: any(turn.expected_tags for turn in turns),
             Checkpoint.QUERY: any(each.expected_type for each in questions),
             Checkpoint.CONVERGENCE: any(each.min_facts for each in questions),
-            Checkpoint.STRICT: self.form is Form.SUPERSET,
+            Checkpoint.STRICT: self.decided_by is Checkpoint.STRICT,
             Checkpoint.TEMPORAL: any(turn.expected_temporal for turn in turns),
             Checkpoint.ADAPTATION: any(turn.expected_adaptation for turn in turns),
         }

@@ -15,6 +15,7 @@ from orchestrator.model import Cell, Frozen, Suite, TrialRecord, Verdict
 from orchestrator.suites.narrative.cases import CASES
 from orchestrator.suites.narrative.checkpoints import Checkpoint
 from orchestrator.suites.narrative.gauge import AskedFigure, rate_of, read_asked
+from orchestrator.suites.narrative.vocabulary import QuestionType
 
 __all__ = [
     "CheckpointRate",
@@ -25,6 +26,7 @@ __all__ = [
     "is_graded",
 ]
 
+_BY_TYPE = "type"
 _PLAYED = (Verdict.PASS, Verdict.FAIL, Verdict.UNSCORED)
 
 
@@ -43,12 +45,14 @@ class GroupRate(Frozen):
         by: `type`, `pattern` or `round`.
         name: Which one.
         questions: Asked.
+        questions_strict: Those of them that can be read strictly: none of a published story.
         published, strict: Right by each reading of CP8.
     """
 
     by: str
     name: str
     questions: int
+    questions_strict: int
     published: int
     strict: int
 
@@ -71,9 +75,12 @@ class NarrativeRow(Frozen):
         trials: All of them.
         stories: Trials that were played.
         passed, failed, not_run, errors: Trials by verdict.
+        stories_asked: Stories of which a question was asked, or owed.
+        stories_asked_strict: Those of them that can be read strictly.
+        stories_published, stories_strict: Stories of which every question is right by each reading.
         questions: Asked, or owed where the memory broke the contract.
+        questions_strict: Those of them that can be read strictly: none of a published story.
         published, strict: Questions that are right by each reading of CP8.
-        stories_strict: Stories of which every question is right by the strict reading.
         checkpoints: Every checkpoint of which something was expected.
         groups: The same questions by type, pattern and round.
         failures: Failed checkpoints by pattern.
@@ -88,13 +95,26 @@ class NarrativeRow(Frozen):
     failed: int
     not_run: int
     errors: int
+    stories_asked: int
+    stories_asked_strict: int
+    stories_published: int
+    stories_strict: int
     questions: int
+    questions_strict: int
     published: int
     strict: int
-    stories_strict: int
     checkpoints: tuple[CheckpointRate, ...]
     groups: tuple[GroupRate, ...]
     failures: tuple[FailedTogether, ...]
+
+    @property
+    def general_knowledge(self) -> int:
+        """Questions that are to be declined: none of them can be wrong as published."""
+        return sum(
+            group.questions
+            for group in self.groups
+            if (group.by, group.name) == (_BY_TYPE, QuestionType.GENERAL_KNOWLEDGE.value)
+        )
 
 
 @dataclass
@@ -129,15 +149,28 @@ class _Cell:
         asked = [one for one in map(read_asked, trial.figures) if one is not None]
         for one in asked:
             self._add_asked(one, named.get("round", "none"), patterns)
-        self.sums["stories_strict"] += bool(asked) and all(one.strict for one in asked)
+        if asked:
+            readable = all(one.strict is not None for one in asked)
+            self.sums.update(
+                stories_asked=1,
+                stories_asked_strict=readable,
+                stories_published=all(one.published for one in asked),
+                stories_strict=readable and all(one.strict for one in asked),
+            )
 
     def _add_asked(self, asked: AskedFigure, round_name: str, patterns: Sequence[str]) -> None:
-        self.sums.update(questions=1, published=asked.published, strict=asked.strict)
-        keys = [("type", asked.expected_type), ("round", round_name)]
+        added = {
+            "questions": 1,
+            "questions_strict": asked.strict is not None,
+            "published": asked.published,
+            "strict": bool(asked.strict),
+        }
+        self.sums.update(added)
+        keys = [(_BY_TYPE, asked.expected_type), ("round", round_name)]
         keys += [("pattern", pattern) for pattern in patterns]
         for key in keys:
             group = self.groups.setdefault(key, Counter())
-            group.update(questions=1, published=asked.published, strict=asked.strict)
+            group.update(added)
 
     def row(self, case: str) -> NarrativeRow:
         """What was added."""
@@ -152,10 +185,14 @@ class _Cell:
             failed=verdicts[Verdict.FAIL],
             not_run=verdicts[Verdict.NOT_RUN],
             errors=verdicts[Verdict.ERROR],
+            stories_asked=self.sums["stories_asked"],
+            stories_asked_strict=self.sums["stories_asked_strict"],
+            stories_published=self.sums["stories_published"],
+            stories_strict=self.sums["stories_strict"],
             questions=self.sums["questions"],
+            questions_strict=self.sums["questions_strict"],
             published=self.sums["published"],
             strict=self.sums["strict"],
-            stories_strict=self.sums["stories_strict"],
             checkpoints=tuple(
                 CheckpointRate(checkpoint=one, held=self.held[one], counted=self.counted[one])
                 for one in Checkpoint
@@ -166,6 +203,7 @@ class _Cell:
                     by=by,
                     name=name,
                     questions=group["questions"],
+                    questions_strict=group["questions_strict"],
                     published=group["published"],
                     strict=group["strict"],
                 )

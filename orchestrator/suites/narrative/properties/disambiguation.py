@@ -41,8 +41,9 @@ def _script(scene: Scene) -> Script:
     for question in scene.story.questions:
         request = request_of(scene.story, scene.namespace, question.question)
         answer = yield from ask(f"own.{question.question_id}", scene, request)
-        note_undisturbed(scene, [said_of(question, answer)])
-        foreign = [it for it in answer.fact_ids if it in scene.facts and it not in own]
+        note_undisturbed(scene, [said_of(scene.story, question, answer)])
+        told = scene.facts.of(scene.namespace)
+        foreign = [it for it in answer.fact_ids if it in told and it not in own]
         if foreign and not wrong:
             wrong = f"{question.question_id} rests on {len(foreign)} facts of others"
     if scene.traced:

@@ -31,14 +31,15 @@ def _of_wholes(question: Question) -> bool:
     return question.expected_type in _WHOLES
 
 
-def _script(wanted: Callable[[Question], bool]) -> Callable[[Scene], Script]:
+def _script(scene: Scene) -> Script:
     """Tell a story and ask the questions that are wanted."""
+    yield from tell(scene, scene.story, scene.namespace)
+    yield from ask_questions(scene, scene.questions)
 
-    def script(scene: Scene) -> Script:
-        yield from tell(scene, scene.story, scene.namespace)
-        yield from ask_questions(scene, [one for one in scene.story.questions if wanted(one)])
 
-    return script
+def _questions(wanted: Callable[[Question], bool]) -> Callable[[Story], Sequence[Question]]:
+    """Those of a story's questions that are wanted."""
+    return lambda story: [one for one in story.questions if wanted(one)]
 
 
 def _with(
@@ -60,7 +61,8 @@ UPDATE = NarrativeCase(
     case=_UPDATE,
     title="Update: what is true now, without what was",
     checks=(contract_check(_UPDATE),),
-    script=_script(_of_updates),
+    script=_script,
+    questions=_questions(_of_updates),
     stories=_with(_of_updates, Pattern.TEMPORAL_UPDATE),
     graded=True,
 )
@@ -69,7 +71,8 @@ RECONSTRUCTION = NarrativeCase(
     case=_RECONSTRUCTION,
     title="Reconstruction: situations and changes out of several facts",
     checks=(contract_check(_RECONSTRUCTION),),
-    script=_script(_of_wholes),
+    script=_script,
+    questions=_questions(_of_wholes),
     stories=_with(_of_wholes),
     graded=True,
 )

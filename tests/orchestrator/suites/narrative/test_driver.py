@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import grpc
 import pytest
 
+from memqual.v1 import narrative_pb2, vendor_pb2
 from orchestrator.model import CheckOutcome, NotRunSubtype, TrialRecord, Verdict
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.properties.bad_input import INPUTS
-from tests.orchestrator.suites.integrity.contexts import check_of, found
-from tests.orchestrator.suites.narrative.rigs import play
+from orchestrator.suites.narrative.stories import Form, Question
+from orchestrator.suites.narrative.tiers import Tier, levels_of
+from orchestrator.suites.narrative.told import FactsTold
+from orchestrator.suites.narrative.totals import NarrativeRow, NarrativeTotals
+from tests.orchestrator.suites.integrity.contexts import check_of, found, rig_at
+from tests.orchestrator.suites.narrative.rigs import play, played_on
+from tests.orchestrator.suites.narrative.small_memory import SmallNarrative, serve
 from tests.orchestrator.suites.narrative.tiny_stories import FERRY, LOOM
 
 LEVELS = (
@@ -233,3 +242,162 @@ def test_a_memory_that_takes_what_comes_last_for_the_latest_is_caught() -> None:
 
     caught = {check for record in records for check in found(record, CheckOutcome.VIOLATED)}
     assert caught == {"narrative.property.arrival_order.reversed"}
+
+
+PUBLISHED = Corpus(
+    tuple(
+        story.model_copy(
+            update={
+                "story_id": number,
+                "form": Form.PUBLISHED,
+                "narrator": None,
+                "patterns": (),
+                "questions": tuple(
+                    Question(
+                        question_id=asked.question_id,
+                        question=asked.question,
+                        expected_contains=asked.expected_contains,
+                    )
+                    for asked in story.questions
+                ),
+            }
+        )
+        for number, story in (("1", LOOM), ("2", FERRY))
+    ),
+    own=True,
+)
+"""As ATANT publishes stories: one reading, no question without a speaker, no types."""
+
+
+def test_a_published_story_is_scored_by_the_published_reading() -> None:
+    first, second = play("level.core", corpus=PUBLISHED)
+
+    assert {first.verdict, second.verdict} == {Verdict.UNSCORED}
+    named = figures_of(first)
+    assert named["cp8_published"] == "2/2"
+    assert "cp8_strict" not in named
+    # The third expects nothing: it is asked, and no answer to it is right or wrong.
+    assert {name: value for name, value in named.items() if name.startswith("asked")} == {
+        "asked q1": "untyped yes - -",
+        "asked q2": "untyped yes - -",
+    }
+
+
+def test_published_stories_cannot_be_asked_without_a_speaker() -> None:
+    records = play("level.cumulative_scoped", "level.cumulative_open", corpus=PUBLISHED)
+
+    by_case = {record.cell.case: record for record in records}
+    assert by_case["level.cumulative_scoped"].verdict is Verdict.UNSCORED
+    open_ = by_case["level.cumulative_open"]
+    assert (open_.verdict, open_.subtype) == (Verdict.NOT_RUN, NotRunSubtype.NOT_EXPRESSIBLE)
+    assert open_.cause == "the story has no question that can be asked"
+    (level,) = levels_of(_rows(records))
+    assert [cell.case for cell in level.cells] == ["level.cumulative_scoped"]
+    assert (level.tier_published, level.tier_strict) == (Tier.GOLD, Tier.NOT_SCORED)
+
+
+@pytest.mark.parametrize("flaw", ["none", "dice"])
+def test_properties_compare_published_stories_by_the_published_reading(flaw: str) -> None:
+    # With dice each answer has another number: the same to a memory that claims no determinism.
+    memory = SmallNarrative(flaw=flaw)
+    describe = memory.describe()
+    describe.deterministic = False
+    records = _played_by(memory, "property.arrival_order", corpus=PUBLISHED, describe=describe)
+
+    assert {record.verdict for record in records} == {Verdict.PASS}
+
+
+def test_what_a_case_does_not_ask_is_not_counted_when_it_breaks_off() -> None:
+    for case, owed in (
+        ("property.update", {"r1-01": 2}),
+        ("property.reconstruction", {"r1-01": 1, "r2-01": 1}),
+    ):
+        for record in play(case, flaw="empty"):
+            named = figures_of(record)
+            asked = [name for name in named if name.startswith("asked")]
+            assert record.verdict is Verdict.FAIL
+            assert len(asked) == owed[named["story"]]
+
+
+def test_open_questions_that_do_not_exist_are_not_owed() -> None:
+    first, *rest = LOOM.questions
+    loom = LOOM.model_copy(
+        update={"questions": (first.model_copy(update={"question_open": None}), *rest)}
+    )
+    records = play(
+        "level.cumulative_scoped",
+        "level.cumulative_open",
+        flaw="empty",
+        corpus=Corpus((loom,), own=True),
+    )
+
+    assert [figures_of(record)["cp8_strict"] for record in records] == ["0/3", "0/2"]
+
+
+class CountingFacts(SmallNarrative):
+    """Numbers the facts of each namespace from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[tuple[str, str], str] = {}
+
+    def Ingest(
+        self, request: narrative_pb2.IngestRequest, context: grpc.ServicerContext
+    ) -> narrative_pb2.IngestResponse:
+        response = super().Ingest(request, context)
+        for fact in response.trace.facts:
+            fact.fact_id = self._number(request.turn.namespace, fact.fact_id)
+        return response
+
+    def Ask(
+        self, request: narrative_pb2.AskRequest, context: grpc.ServicerContext
+    ) -> narrative_pb2.AskResponse:
+        response = super().Ask(request, context)
+        answer = response.answer
+        for ids in (
+            answer.fact_ids,
+            answer.trace.candidate_fact_ids,
+            answer.trace.converged_fact_ids,
+        ):
+            ids[:] = [self._number(request.namespace, it) for it in ids]
+        return response
+
+    def _number(self, namespace: str, fact_id: str) -> str:
+        known = sum(space == namespace for space, _ in self._numbers)
+        return self._numbers.setdefault((namespace, fact_id), str(known + 1))
+
+
+def test_ids_of_facts_are_of_their_namespace_alone() -> None:
+    ferry = FERRY.model_copy(update={"story_id": "r1-02"})
+    corpus = Corpus((LOOM, ferry), own=True)
+
+    counted = _played_by(CountingFacts(), "level.core", corpus=corpus)
+    hashed = play("level.core", corpus=corpus)
+
+    assert [record.figures for record in counted] == [record.figures for record in hashed]
+    assert [figures_of(record)["cp6"] for record in counted] == ["2/2", "2/2"]
+    facts = FactsTold()
+    facts.add("one", [narrative_pb2.StoredFact(fact_id="1", text="a loom")])
+    facts.add("two", [narrative_pb2.StoredFact(fact_id="1", text="a ferry")])
+    assert (facts.of("one"), facts.of("three")) == ({"1": "a loom"}, {})
+
+
+def _rows(records: Sequence[TrialRecord]) -> Sequence[NarrativeRow]:
+    added = NarrativeTotals()
+    for record in records:
+        added.add(record)
+    return added.rows()
+
+
+def _played_by(
+    memory: SmallNarrative,
+    *cases: str,
+    corpus: Corpus,
+    describe: vendor_pb2.DescribeResponse | None = None,
+) -> list[TrialRecord]:
+    running = serve(memory)
+    try:
+        with rig_at(f"127.0.0.1:{running.port}", describe or memory.describe()) as rig:
+            return played_on(rig, *cases, corpus=corpus)
+    finally:
+        running.stop()

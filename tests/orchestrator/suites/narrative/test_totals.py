@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from orchestrator.suites.narrative.cases import CASES, LEVEL_CASES, cases_of_lev
 from orchestrator.suites.narrative.checkpoints import Checkpoint, Point
 from orchestrator.suites.narrative.gauge import AskedFigure, Gauge, rate_of, read_asked
 from orchestrator.suites.narrative.levels import LevelName
+from orchestrator.suites.narrative.stories import Form
 from orchestrator.suites.narrative.tiers import LevelRow, Tier, levels_of, reached
 from orchestrator.suites.narrative.totals import NarrativeTotals, is_graded
 from tests.orchestrator.suites.narrative.tiny_stories import LOOM
@@ -24,7 +26,7 @@ NAMES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1,
 def record(
     case: str,
     number: int,
-    strict: list[bool],
+    strict: Sequence[bool | None],
     *,
     verdict: Verdict = Verdict.UNSCORED,
     published: bool = True,
@@ -37,7 +39,9 @@ def record(
         Figure(name="cp1", value="3/4"),
     ]
     figures += [
-        AskedFigure(f"q{at}", "factual", published, held, (), "" if held else "lacks x").figure()
+        AskedFigure(
+            f"q{at}", "factual", published, held, (), "lacks x" if held is False else ""
+        ).figure()
         for at, held in enumerate(strict)
     ]
     return TrialRecord(
@@ -61,7 +65,7 @@ def totals(*records: TrialRecord) -> NarrativeTotals:
 @pytest.mark.parametrize(
     ("right", "asked", "tier"),
     [
-        (0, 0, Tier.NONE),
+        (0, 0, Tier.NOT_SCORED),
         (1, 1, Tier.GOLD),
         (999, 1000, Tier.SILVER),
         (950, 1000, Tier.SILVER),
@@ -80,7 +84,7 @@ def test_tiers_end_where_the_standard_says(right: int, asked: int, tier: Tier) -
         question_id=NAMES,
         expected_type=NAMES,
         published=st.booleans(),
-        strict=st.booleans(),
+        strict=st.one_of(st.none(), st.booleans()),
         failed=st.lists(st.sampled_from(["cp5", "cp6", "cp7"]), max_size=3).map(tuple),
         seen=st.lists(NAMES, max_size=4).map(" ".join),
     )
@@ -89,7 +93,9 @@ def test_a_questions_figure_is_read_back_as_it_was(asked: AskedFigure) -> None:
     assert read_asked(asked.figure()) == asked
 
 
-@pytest.mark.parametrize("value", ["", "factual", "factual yes no", "factual maybe no -"])
+@pytest.mark.parametrize(
+    "value", ["", "factual", "factual yes no", "factual maybe no -", "factual - no -"]
+)
 def test_a_figure_that_no_gauge_writes_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="no figure of a question"):
         read_asked(Figure(name="asked q1", value=value))
@@ -110,6 +116,58 @@ def test_a_gauge_tells_rates_and_what_was_not_asked() -> None:
     assert named["asked q3"].value == "general_knowledge no no - not asked"
 
 
+def test_what_a_case_does_not_ask_is_not_owed() -> None:
+    gauge = Gauge(LOOM, LOOM.questions[1:2])
+    gauge.unasked()
+
+    named = {figure.name: figure.value for figure in gauge.figures()}
+    assert {name for name in named if name.startswith("asked")} == {"asked q2"}
+    assert named["cp8_strict"] == "0/1"
+
+
+def test_a_published_story_is_read_as_published_alone() -> None:
+    gauge = Gauge(LOOM.model_copy(update={"form": Form.PUBLISHED}))
+    wrong = Point(Checkpoint.PUBLISHED, False, "lacks Isaura")
+    gauge.asked(LOOM.questions[0], [wrong, Point(Checkpoint.STRICT, False, "30 words")])
+    right = [Point(Checkpoint.PUBLISHED, True), Point(Checkpoint.STRICT, False, "30 words")]
+    gauge.asked(LOOM.questions[1], right)
+
+    named = {figure.name: figure.value for figure in gauge.figures()}
+    assert named["cp8_published"] == "1/2"
+    assert "cp8_strict" not in named
+    assert named["asked q1"] == "factual no - - lacks Isaura"
+    assert named["asked q2"] == "change yes - -"
+
+
+def test_a_question_that_expects_nothing_has_no_point() -> None:
+    bare = LOOM.questions[0].model_copy(update={"expected_contains": (), "expected_type": None})
+    gauge = Gauge(LOOM, (bare,))
+    gauge.asked(bare, [Point(Checkpoint.PUBLISHED, True), Point(Checkpoint.STRICT, True)])
+    gauge.unasked()
+    assert gauge.figures() == ()
+
+    declined = LOOM.questions[2]
+    assert (declined.scored, declined.expected_contains) == (True, ())
+    gauge.asked(declined, [Point(Checkpoint.PUBLISHED, True), Point(Checkpoint.STRICT, False)])
+    assert [figure.name for figure in gauge.figures()][-1] == "asked q3"
+
+
+def test_published_stories_add_up_beside_ours() -> None:
+    (row,) = totals(record(CORE, 0, [None, None]), record(CORE, 1, [True, False])).rows()
+
+    assert (row.questions, row.published, row.questions_strict, row.strict) == (4, 4, 2, 1)
+    assert (row.stories_asked, row.stories_published) == (2, 2)
+    assert (row.stories_asked_strict, row.stories_strict) == (1, 0)
+    assert {(one.by, one.name): one.questions_strict for one in row.groups} == {
+        ("type", "factual"): 2,
+        ("pattern", "negation"): 2,
+        ("pattern", "shared_subject"): 2,
+        ("round", "r1"): 2,
+    }
+    (level,) = levels_of([row])
+    assert (level.tier_published, level.tier_strict) == (Tier.GOLD, Tier.NOT_SCORED)
+
+
 def test_a_cell_adds_up_by_type_pattern_and_round() -> None:
     (row,) = totals(
         record(CORE, 0, [True, False]),
@@ -119,7 +177,9 @@ def test_a_cell_adds_up_by_type_pattern_and_round() -> None:
     ).rows()
 
     assert (row.trials, row.stories, row.not_run, row.errors) == (4, 2, 1, 1)
-    assert (row.questions, row.published, row.strict, row.stories_strict) == (3, 3, 2, 1)
+    assert (row.questions, row.questions_strict, row.published, row.strict) == (3, 3, 3, 2)
+    assert (row.stories_asked, row.stories_asked_strict) == (2, 2)
+    assert (row.stories_published, row.stories_strict) == (2, 1)
     assert [(one.checkpoint.value, one.held, one.counted) for one in row.checkpoints] == [
         ("cp1", 6, 8)
     ]
@@ -164,7 +224,15 @@ def test_the_worse_cell_decides_a_level() -> None:
     ).rows()
 
     (level,) = levels_of(rows)
-    assert (level.stories, level.wanted, level.questions, level.strict) == (50, 50, 100, 96)
+    assert (level.stories, level.wanted) == (50, 50)
+    assert [(cell.case, cell.questions, cell.strict) for cell in level.cells] == [
+        (scoped, 50, 50),
+        (open_, 50, 46),
+    ]
+    assert [(cell.stories_published, cell.stories_strict) for cell in level.cells] == [
+        (50, 50),
+        (50, 46),
+    ]
     assert (level.tier_strict, level.tier_published) == (Tier.BRONZE, Tier.GOLD)
     assert level.whole
 
@@ -183,14 +251,43 @@ def test_a_level_that_is_not_whole_is_said_to_be_so(lack: str) -> None:
     assert not level.whole
 
 
+def test_a_cell_that_nobody_could_be_asked_in_decides_nothing() -> None:
+    records = [record(CORE, n, [None]) for n in range(50)]
+    records += [record("level.stress", n, [None]) for n in range(250)]
+    for level, stories in ((LevelName.CUMULATIVE, 50), (LevelName.SCALE, 250)):
+        scoped, open_ = cases_of_level(level)
+        records += [record(scoped, n, [None]) for n in range(stories)]
+        records += [record(open_, n, [], verdict=Verdict.NOT_RUN) for n in range(stories)]
+    levels = levels_of(totals(*records).rows())
+
+    best = reached(levels, strict=False)
+    assert best is not None
+    assert (best.level, best.tier_published, best.stories) == (LevelName.SCALE, Tier.GOLD, 250)
+    assert reached(levels, strict=True) is None
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ERROR, Verdict.UNSCORED])
+def test_a_cell_of_which_something_could_have_been_asked_does(verdict: Verdict) -> None:
+    scoped, open_ = cases_of_level(LevelName.CUMULATIVE)
+    records = [record(scoped, n, [True]) for n in range(50)]
+    records += [record(open_, n, [], verdict=Verdict.NOT_RUN) for n in range(49)]
+    records.append(record(open_, 49, [], verdict=verdict))
+    (level,) = levels_of(totals(*records).rows())
+    assert not level.whole
+
+
+def test_stories_of_which_nothing_was_asked_are_no_stories_of_a_level() -> None:
+    records = [record(CORE, n, [True] if n else []) for n in range(50)]
+    (level,) = levels_of(totals(*records).rows())
+    assert (level.stories, level.whole) == (49, False)
+
+
 def _row(level: LevelName, strict: Tier, *, whole: bool = True) -> LevelRow:
     return LevelRow(
         level=level,
+        cells=(),
         stories=1,
         wanted=1,
-        questions=1,
-        published=1,
-        strict=1,
         tier_published=Tier.GOLD,
         tier_strict=strict,
         whole=whole,
