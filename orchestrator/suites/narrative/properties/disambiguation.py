@@ -7,6 +7,7 @@ import re
 from orchestrator.suites.integrity.calls import Gather, Script
 from orchestrator.suites.integrity.checks import Column, quoted
 from orchestrator.suites.narrative.properties.common import every_story
+from orchestrator.suites.narrative.properties.own_words import own_words
 from orchestrator.suites.narrative.scene import (
     NarrativeCase,
     NarrativeCheck,
@@ -66,15 +67,16 @@ def _script(scene: Scene) -> Script:
 def foreign_words(story: Story, question: Question, answer: str) -> tuple[str, ...]:
     """What of another speaker's expected strings an answer gives away.
 
-    A string that the asking speaker said, too, or that stands in the question, gives nothing away;
-    nor does one of lower-case letters alone, which anybody may say.
+    A string that the asking speaker said, too, or that stands in the question, gives nothing away,
+    nor does a day that the speaker's own turns mean, in any of its forms (`own_words`); nor one of
+    lower-case letters alone, which anybody may say.
 
     Args:
         story: The story of whoever asks.
         question: A question of the other speaker's.
         answer: The answer to it.
     """
-    known = " ".join([question.question, *(batch.user_input for batch in story.batches)])
+    known = "\n".join([question.question, own_words(story)])
     return tuple(
         text
         for text in question.expected_contains

@@ -142,3 +142,20 @@ def test_turns_and_questions_in_two_files_are_one_story(tmp_path: Path) -> None:
     write_story(tmp_path, answers, "expected_answers.json")
     said = [each.message for each in lint_paths([tmp_path]).errors]
     assert any("no questions" in each for each in said)
+
+
+def test_a_question_that_expects_nothing_loads_with_a_warning_and_is_not_scored(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "story.yaml"
+    text = PUBLISHED_YAML.replace("expected_contains: [Ferris]", "expected_contains: []")
+    path.write_text(text, encoding="utf-8")
+
+    linted = lint_paths([path])
+    (story,) = linted.stories
+    (found,) = [one for one in linted.findings if "expected_contains" in one.message]
+    assert (linted.errors, story.questions[0].scored) == ((), False)
+    assert "so it is asked and not scored" in found.message
+    assert found.line == 1 + next(
+        at for at, line in enumerate(text.splitlines()) if "expected_contains" in line
+    )
