@@ -14,7 +14,7 @@ from services.memory.narrative.analysis import analyse
 from services.memory.narrative.book import Told, bind
 from services.memory.narrative.index import Index, build
 from services.memory.narrative.match import Features, features
-from services.memory.narrative.model import QueryClass
+from services.memory.narrative.model import WHOLES, QueryClass
 from services.memory.narrative.passages import cut
 from services.memory.narrative.question import Query
 
@@ -49,7 +49,8 @@ class Case:
 
     def asked(self, query_class: QueryClass) -> "Case":
         """The same with another class."""
-        return replace(self, query=replace(self.query, query_class=query_class))
+        whole = float(query_class in WHOLES)
+        return replace(self, query=replace(self.query, query_class=query_class, whole=whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ it holds a value that must not be told (`answer`), and the same of the passages 
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +105,7 @@ class Lesson:
         others = [case for case, own in zip(cases, self._fold_of, strict=True) if own != fold]
         classifier = learn_classes(others)
         return [
-            case.asked(classifier.best(asked.class_features(case.query)))
+            replace(case, query=classifier.refine(case.query))
             for case, own in zip(cases, self._fold_of, strict=True)
             if own == fold
         ]

@@ -1,7 +1,8 @@
 """Puts the answer together: segments that most likely tell it, verbatim, no longer than allowed.
 
 A second segment is told only where that makes a right answer likelier: it must be likelier to hold
-what is asked than to hold a value that is out of date or somebody else's.
+what is asked than to hold a value that is out of date or somebody else's. A question of several
+parts is told as many as fit.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative import declining, wholes
+from services.memory.narrative.coordination import parts_of
 from services.memory.narrative.index import Index
 from services.memory.narrative.match import Features, features
 from services.memory.narrative.model import QueryClass
@@ -40,6 +42,9 @@ WORDS_MAX = 25
 # How much a rival value weighs against what is asked; learned with the weights.
 CAUTION = 2.5
 RIVAL_MAX = 0.95
+# Below this, a short answer of the best segments is likelier to be right than a long one: where one
+# fact was meant, or a few, a long answer is wrong whatever it holds. Chosen in folds by folder.
+WHOLE_MIN = 0.65
 CANDIDATES = 100
 LOOSE = ",;- \u2013\u2014"
 RIVAL = Path(__file__).parent / "learned" / "rival.json"
@@ -136,23 +141,44 @@ def answer(judged: Judged) -> Answered:
     """The answer from one book."""
     query, index = judged.query, judged.index
     budget = wholes.BUDGETS.get(query.query_class)
-    if budget is not None:
+    if budget is not None and query.whole >= WHOLE_MIN:
         whole = wholes.tell(query, index, judged.scores, judged.risks, judged.tables.whole)
         text = _tell(judged, list(whole.rows), budget.words)
         return Answered(text, whole.rows, whole.ranked[:CANDIDATES])
     order = [int(row) for row in np.argsort(-judged.scores, kind="stable")]
-    chosen = _few(judged, order)
+    several = len(parts_of(query.text)) > 1
+    chosen = _fitting(judged, order) if several else _few(judged, order)
     text = _tell(judged, chosen, WORDS_MAX)
     return Answered(text, tuple(chosen), tuple(order[:CANDIDATES]))
 
 
+def _fitting(judged: Judged, order: list[int]) -> list[int]:
+    """The best segments that fit into a short answer, in the book's order: each tells a part."""
+    chosen: list[int] = []
+    words = 0
+    for row in order:
+        size = _size(judged, row)
+        if not chosen or words + size <= WORDS_MAX:
+            chosen.append(row)
+            words += size
+        if words >= WORDS_MAX - 1:
+            break
+    return sorted(chosen)
+
+
+def _size(judged: Judged, row: int) -> int:
+    """Words of a segment, with the days that are told with it."""
+    days = _days(judged.index, row, row) if is_dated(judged.query) else ()
+    return int(judged.index.sizes[row]) + len(days)
+
+
 def _few(judged: Judged, order: list[int]) -> list[int]:
     """Segments in the book's order that make a right short answer likeliest."""
-    dated, rivals = is_dated(judged.query), judged.rivals
+    rivals = judged.rivals
     chosen: list[int] = []
     words, gained = 0, 0.0
     for row in order:
-        size = int(judged.index.sizes[row]) + (len(_days(judged.index, row, row)) if dated else 0)
+        size = _size(judged, row)
         if chosen and words + size > WORDS_MAX:
             continue
         gain = float(judged.tells[row])

@@ -16,7 +16,7 @@ import numpy as np
 
 from services.memory.narrative.coordination import coordination
 from services.memory.narrative.encoder import encode
-from services.memory.narrative.model import QueryClass
+from services.memory.narrative.model import WHOLES, QueryClass
 from services.memory.narrative.question import Query
 
 if TYPE_CHECKING:
@@ -47,9 +47,19 @@ class Classifier:
 
     weights: "Floats"
 
-    def best(self, values: "Floats") -> QueryClass:
-        """The likeliest class."""
-        return CLASSES[int(np.argmax(self.weights @ values))]
+    def likely(self, values: "Floats") -> "Floats":
+        """How likely each class is; the sum is 1."""
+        scores = self.weights @ values
+        odds = np.exp(scores - scores.max())
+        result: Floats = odds / odds.sum()
+        return result
+
+    def refine(self, query: Query) -> Query:
+        """The question with its likeliest class, and how likely it is of a whole at all."""
+        likely = dict(zip(CLASSES, self.likely(class_features(query)).tolist(), strict=True))
+        best = max(CLASSES, key=lambda kind: likely[kind])
+        whole = sum(likely[kind] for kind in WHOLES)
+        return dataclasses.replace(query, query_class=best, whole=whole)
 
 
 def class_features(query: Query) -> "Floats":
@@ -68,5 +78,4 @@ def _learned(path: Path) -> Classifier:
 
 def refine(query: Query, classifier: Classifier | None = None) -> Query:
     """The question with the class that form and meaning give it; None: as learned."""
-    known = classifier or _learned(LEARNED)
-    return dataclasses.replace(query, query_class=known.best(class_features(query)))
+    return (classifier or _learned(LEARNED)).refine(query)

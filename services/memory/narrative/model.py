@@ -4,6 +4,7 @@ import enum
 from dataclasses import dataclass
 
 __all__ = [
+    "WHOLES",
     "Emotion",
     "EmotionName",
     "QueryClass",
@@ -37,6 +38,10 @@ class QueryClass(enum.StrEnum):
     CHANGE = "change"
     NEGATION = "negation"
     GENERAL_KNOWLEDGE = "general_knowledge"
+
+
+WHOLES = frozenset((QueryClass.SITUATION, QueryClass.CHANGE))
+"""Classes that are answered by several facts at length."""
 
 
 class TemporalStatus(enum.StrEnum):

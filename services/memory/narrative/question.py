@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.memory.narrative.analysis import analyse
 from services.memory.narrative.forms import WANTS, form_of
-from services.memory.narrative.model import QueryClass
+from services.memory.narrative.model import WHOLES, QueryClass
 from services.memory.narrative.phrases import Kind, is_content, is_name
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Query:
         past: asks about what was.
         months: months that it names.
         definite: speaks of something known ("the …", "that …", "his …").
+        whole: how likely a whole is asked for, a situation or a change; 0 to 1.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Query:
     past: bool
     definite: bool
     months: frozenset[int]
+    whole: float
 
 
 MONTH_NUMBERS = {
@@ -137,4 +139,5 @@ def read(doc: "Doc", query_class: QueryClass) -> Query:
             if word.text.lower() in MONTH_NUMBERS and word.text[0].isupper()
         ),
         definite=bool(lowered & {"the", "that", "this", "his", "her", "their"}),
+        whole=float(query_class in WHOLES),
     )

@@ -49,7 +49,23 @@ def test_nothing_but_the_class_is_refined() -> None:
     query = asked("What is the whole story with the chapel organ?")
     refined = refine(query)
     assert refined != query
-    assert dataclasses.replace(refined, query_class=query.query_class) == query
+    as_read = dataclasses.replace(refined, query_class=query.query_class, whole=query.whole)
+    assert as_read == query
+
+
+def test_how_likely_a_whole_is_asked_for_is_the_sum_of_its_classes() -> None:
+    query = asked("Who tuned my piano?")
+    weights = np.zeros((len(CLASSES), len(class_features(query))))
+    for kind, odds in ((QueryClass.SITUATION, 3.0), (QueryClass.CHANGE, 2.0)):
+        weights[CLASSES.index(kind), -1] = np.log(odds)
+    refined = refine(query, Classifier(weights))
+    assert refined.query_class is QueryClass.SITUATION
+    assert refined.whole == pytest.approx(5 / (5 + len(CLASSES) - 2))
+
+
+def test_a_plain_fact_is_no_whole_and_a_plain_situation_is_one() -> None:
+    assert refine(asked("Who tuned my piano?")).whole < 0.5
+    assert refine(asked("What is going on with my shoulder?")).whole > 0.5
 
 
 @pytest.mark.parametrize("kind", CLASSES)

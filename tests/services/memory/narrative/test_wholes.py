@@ -281,3 +281,23 @@ def test_a_longer_passage_has_to_be_worth_its_words(organ: Index) -> None:
     assert choose(equal, _passages(organ, [20, 10]), 22, 0.0).rows == (0,)
     better = np.array([2, 0], dtype=np.float32)
     assert choose(better, _passages(organ, [20, 10]), 22, 1.5).rows == (0,)
+
+
+def test_a_doubtful_whole_is_told_as_short_as_a_fact() -> None:
+    query = dataclasses.replace(asked(ORGAN_QUESTION), query_class=QueryClass.SITUATION)
+    sizes = {}
+    for whole in (answer.WHOLE_MIN - 0.01, answer.WHOLE_MIN):
+        judged = answer.judge(dataclasses.replace(query, whole=whole), book_of(ORGAN))
+        sizes[whole] = len(answer.answer(judged).text.split())
+    short, long = sizes.values()
+    assert short <= answer.WORDS_MAX < long
+
+
+def test_each_part_of_a_short_question_may_be_told() -> None:
+    book = book_of(("Bram drove me to Sligo.", "The van was green.", "It rained."))
+    text = "Who drove me to Sligo, and what colour was the van?"
+    query = dataclasses.replace(asked(text), query_class=QueryClass.FACTUAL, whole=0.0)
+    told = answer.answer(answer.judge(query, book)).text
+    assert "Bram" in told
+    assert "green" in told
+    assert len(told.split()) <= answer.WORDS_MAX
