@@ -163,6 +163,32 @@ class ClockMap:
             for earlier in self.segments[:index]
         )
 
+    def lag_ns(self, segment: int, at_ns: int) -> int:
+        """The most by which the clock can stand behind what it has shown before; never negative.
+
+        Args:
+            segment: Index of the segment that holds.
+            at_ns: Interposer time; later, the clock can only have caught up.
+        """
+        current = self.segments[segment]
+        shown = self.segments[: segment + (current.peak_ns is not None)]
+        lags = (one.highest_ns - at_ns - current.low_ns for one in shown)
+        return max(0, max(lags, default=0))
+
+    def passed_ns(self, since_ns: int, until_ns: int) -> int:
+        """The least that the clock can have gone on by between two instants of the interposer's.
+
+        Negative where it was set back.
+        """
+        before = max(one.high_ns for one in self._possible(since_ns))
+        after = min(one.low_ns for one in self._possible(until_ns))
+        return until_ns + after - since_ns - before
+
+    def _possible(self, at_ns: int) -> tuple[ClockSegment, ...]:
+        """The segments that can hold at an instant; where none is known to, all of them."""
+        found = tuple(one for one in self.segments if one.first_ns <= at_ns <= one.last_ns)
+        return found or self.segments
+
 
 def _segments(groups: Sequence[Sequence[ClockReading]]) -> Iterator[ClockSegment]:
     for index, group in enumerate(groups):

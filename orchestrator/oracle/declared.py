@@ -7,12 +7,16 @@ from typing import Self
 
 from memqual.v1 import vendor_pb2
 
-__all__ = ["DEFAULT_UNCERTAIN_BOUND", "NANOSECONDS", "DeclaredMemory"]
+__all__ = ["DEFAULT_UNCERTAIN_BOUND", "NANOSECONDS", "PAUSE_SECONDS", "DeclaredMemory"]
 
 NANOSECONDS = 1_000_000_000
 
 DEFAULT_UNCERTAIN_BOUND = 10
 """Answers ABSENT_UNCERTAIN after which CONFIRM is owed, where the memory declares no bound."""
+
+PAUSE_SECONDS = 120
+"""Longest pause after doubt that needs no declaration: DESIGN §4's lease. A memory's own pauses do
+not shrink with the short lease that the evaluator may have asked it for."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,14 @@ class DeclaredMemory:
     max_renewals: int = 0
     max_operations: int = 0
     intent_matching: bool = False
+
+    @property
+    def pause_ns(self) -> int:
+        """Longest time that it may put a caller off for once leases are over, by a right clock.
+
+        As long as a lease or a question's own, and two minutes in any case.
+        """
+        return max(self.lease_ns, self.question_ns, PAUSE_SECONDS * NANOSECONDS)
 
     @classmethod
     def from_describe(cls, response: vendor_pb2.DescribeResponse) -> Self:

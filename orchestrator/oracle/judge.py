@@ -2,7 +2,8 @@
 
 A decision is `unsafe` when it licenses what nothing licenses: EXECUTE outside the allowed set,
 REUSE of what was never recorded, an acknowledgement that completes what it must not. It is
-`needless` when something else, and less cautious, is owed. `malformed` is an answer that is none,
+`needless` when something else, and less cautious, is owed, or is put off for longer than anything
+declared. `malformed` is an answer that is none,
 or an allowed one whose particulars are wrong. `boundary` is allowed, and only because an instant is
 known by bounds.
 """
@@ -130,7 +131,9 @@ def _judge(call: Call, step: Step, frame: Frame) -> tuple[CallJudgement, _Follow
     classification = Classification.OK
     if not clean:
         problems = tuple(sorted(set(chosen[0][2])))
-        classification = Classification.MALFORMED
+        # Whoever is put off for too long has something else owed to it.
+        too_long = problems == (Problem.WAIT_TOO_LONG,)
+        classification = Classification.NEEDLESS if too_long else Classification.MALFORMED
     elif all(candidate.outcome.timing for candidate, _, _ in chosen):
         classification = Classification.BOUNDARY
     candidates = [candidate for candidate, _, _ in chosen]

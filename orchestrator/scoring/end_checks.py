@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from memqual.v1 import agent_pb2
+from orchestrator.oracle.clockmap import ClockMap
 from orchestrator.oracle.judgement import CallJudgement, OperationJudgement
 from orchestrator.oracle.messages import DecisionKind
 from orchestrator.oracle.worlds import Row
@@ -38,7 +39,8 @@ def check_end(
     """Check the workflow's last state and the rows on the way there.
 
     A workflow that did not end although every answer was right is the rig's fault, except where
-    the memory said WAIT after the lease's end for as long as it was asked.
+    the memory said WAIT after the lease's end for as long as it was asked, each time later than it
+    had told.
     """
     case = case_of_cell(member.cell)
     if case is not None and case.end is not End.RESOLVED:
@@ -76,15 +78,23 @@ def check_state(
         return
     name = agent_pb2.WorkflowState.Name(status.state).removeprefix("WORKFLOW_STATE_").lower()
     told = f"{name}: {status.error}" if status.error else name
-    endless = status.state == agent_pb2.WORKFLOW_STATE_PARKED and waits_for_ever(decisions)
+    parked = status.state == agent_pb2.WORKFLOW_STATE_PARKED
+    endless = parked and waits_for_ever(decisions, facts.clock)
     if status.state in _ENDED or violated or endless:
         find.that(*_CHECK, status.state in _ENDED, _WANTED, told)
     else:
-        find.open(*_CHECK, f"{told}, although every answer was allowed")
+        asked_seconds = status.wait_remaining_ms / 1_000
+        pause = f"; its last WAIT asks for {asked_seconds:.1f} s more" if parked else ""
+        find.open(*_CHECK, f"{told}, although every answer was allowed{pause}")
 
 
-def waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
-    """Whether WAIT after the lease's end was repeated each time that it should have ended."""
+def waits_for_ever(decisions: Sequence[CallJudgement], clock: ClockMap) -> bool:
+    """Whether WAIT after the lease's end was repeated each time that it should have ended.
+
+    Args:
+        decisions: Every answer to Begin, in order.
+        clock: The memory's, which the times that it told are over by.
+    """
     broken = 0
     for before, after in pairwise(decisions):
         again = all(
@@ -92,6 +102,11 @@ def waits_for_ever(decisions: Sequence[CallJudgement]) -> bool:
             for call in (before, after)
         )
         told_ns = before.remaining_ms * _NANOSECONDS_A_MILLISECOND
-        late = after.forwarded_ns >= (before.answered_ns or 0) + told_ns
-        broken = broken + 1 if again and late else 0
+        broken = broken + 1 if again and _passed(before, after, clock) >= told_ns else 0
     return broken >= ENDLESS_WAITS
+
+
+def _passed(before: CallJudgement, after: CallJudgement, clock: ClockMap) -> int:
+    """The least that passed for the memory between an answer and the next question (ns)."""
+    answered_ns = before.forwarded_ns if before.answered_ns is None else before.answered_ns
+    return clock.passed_ns(answered_ns, after.forwarded_ns)

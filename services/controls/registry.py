@@ -21,6 +21,7 @@ from services.controls import (
     rollback_flaws,
     storage_flaws,
     telemetry_flaws,
+    waiting_flaws,
     zombie_flaws,
 )
 from services.controls.continuity_flaws import (
@@ -127,6 +128,7 @@ FLAWS: Mapping[str, Flaw] = {
     **concurrency_flaws.FLAWS,
     **clock_flaws.FLAWS,
     **zombie_flaws.FLAWS,
+    **waiting_flaws.FLAWS,
     **matrix_flaws.FLAWS,
     **narrative_flaws.FLAWS,
     **network_flaws.FLAWS,

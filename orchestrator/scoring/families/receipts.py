@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 import grpc
 
 from memqual.v1 import continuity_pb2
+from orchestrator.oracle.messages import DecisionKind
+from orchestrator.scoring.end_checks import waits_for_ever
 from orchestrator.scoring.families.facts import CaseFacts, Judge
-from orchestrator.scoring.families.probes import Probe, every, refused_with
+from orchestrator.scoring.families.probes import Probe, every, probes_of, refused_with
 from orchestrator.suites.continuity.families.receipts import QUESTIONS_MAX
 
 __all__ = ["JUDGES"]
@@ -75,14 +77,29 @@ def _present(probe: Probe) -> bool:
 def _uncertain(trial: CaseFacts) -> None:
     """CONFIRM in the end; a pause before the next question is the memory's own affair.
 
-    That no pause is endless, and that CONFIRM comes within the declared number, the oracle says.
+    That CONFIRM comes within the declared number, and that no pause is longer than declared, the
+    oracle says. A pause that could not pass here proves nothing.
     """
-    ends = {"CONFIRM", "WAIT"}
-    if trial.facts.describe.limits.max_uncertain_queries > QUESTIONS_MAX:
-        ends.add("QUERY")
-    every(f"{_PREFIX}.uncertain", lambda probe: probe.kind in ends, "CONFIRM", ("in the end",))(
-        trial
+    check_id, name = f"{_PREFIX}.uncertain", "in the end"
+    ends = {"CONFIRM"}
+    if trial.facts.declared.max_uncertain > QUESTIONS_MAX:
+        ends |= {"QUERY", "WAIT"}
+    puts_off = any(
+        probe.name == name and probe.kind == "WAIT"
+        for probe in probes_of(trial.facts, trial.member.workflow_id)
     )
+    if puts_off and "WAIT" not in ends and not _waited_for_ever(trial):
+        told = "WAIT, and what it asked for could not pass here"
+        trial.find.open(check_id, trial.case.requirement_id, told)
+        return
+    every(check_id, lambda probe: probe.kind in ends, "CONFIRM", (name,))(trial)
+
+
+def _waited_for_ever(trial: CaseFacts) -> bool:
+    """Whether each pause before the last WAIT had passed; what comes after that one completes."""
+    decisions = [call for one in trial.judgements for call in one.decisions]
+    waits = [at for at, call in enumerate(decisions) if call.kind is DecisionKind.WAIT]
+    return bool(waits) and waits_for_ever(decisions[: waits[-1] + 1], trial.facts.clock)
 
 
 JUDGES: Mapping[str, Judge] = {

@@ -89,12 +89,14 @@ def drifting(stage: Stage, rate: float) -> Iterator[None]:
     stage.interposer.mark({"kind": DRIFT_MARK, "service": "memory", "step": DRIFT_BEGAN})
     fault = ClockDrift(rate, lambda: read_clock(stage.context, "memory"))
     active = fault.inject(stage.context.stack.service("memory"))
+    stage.pauses.clock_is_free = False
     try:
         stage.mark_clock()
         yield
         stage.mark_clock()
     finally:
         stage.keep(active.lift())
+        stage.pauses.clock_is_free = True
         stage.interposer.mark({"kind": DRIFT_MARK, "service": "memory", "step": "ended"})
         stage.mark_clock()
 

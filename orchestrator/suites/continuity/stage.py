@@ -32,6 +32,7 @@ from orchestrator.plan import Batch
 from orchestrator.suites.continuity.clocks import mark_memory_clock
 from orchestrator.suites.continuity.expiry import jump_clock, reach_lease_end
 from orchestrator.suites.continuity.mishaps import end_of_memory, with_end
+from orchestrator.suites.continuity.pausing import Pauses, pause
 from orchestrator.suites.continuity.rig import Rig, span_of
 from orchestrator.suites.continuity.standby import StandbyRestart
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -40,16 +41,10 @@ __all__ = ["BatchResult", "Stage"]
 
 _T = TypeVar("_T")
 
-WAKES_MAX = 6
-"""Wake-ups after the lease's end at least; a memory that declares more questions gets more."""
+_VAIN_PAUSES = 5
+"""Pauses that could not be as long as they were asked for, after which nothing is waited for."""
 
-_QUESTIONS_A_WAKE = 10
-"""Decisions that the host asks for in one wake-up (services.agent)."""
-
-_WAKES_BOUND = 16
 _STANDBY_SECONDS = 3.0
-_WAKE_PAUSE_SECONDS = 0.1
-_WAKE_PAUSE_SECONDS_MAX = 2.0
 
 
 @dataclass(frozen=True)
@@ -91,6 +86,7 @@ class Stage:
 
     Attributes:
         step: What is under way.
+        pauses: The time that the memory asks for.
         killing: A kill of the memory was begun, and it was not seen healthy again yet.
 
     Args:
@@ -116,6 +112,7 @@ class Stage:
         self.started_ns = time.time_ns()
         self.seen = Seen()
         self.step = "configure"
+        self.pauses = Pauses(context, self.move_clock)
         self.killing = False
 
     @property
@@ -223,29 +220,44 @@ class Stage:
 
     def wakes_for_declared_bound(self) -> int:
         """Wake-ups in which a memory can reach the uncertain answers that it declares, bounded."""
-        declared = self.context.describe.limits.max_uncertain_queries
-        wanted = -(-declared // _QUESTIONS_A_WAKE) + 1
-        return min(max(WAKES_MAX, wanted), _WAKES_BOUND)
+        return self.pauses.wakes_max
 
-    def wake_until_settled(self, phase: str, wakes: int | None = None) -> None:
+    def wake_until_settled(
+        self, phase: str, wakes: int | None = None, *, others_work: bool = False
+    ) -> None:
         """Wake the host until nothing waits any more, a bounded number of times.
+
+        Between two wake-ups passes what the memory asked for, where it can.
 
         Args:
             phase: Name of the snapshots.
             wakes: How often at most; None: as often as the memory's declared bound may take.
+            others_work: Somebody else holds leases and gets on, so no clock is moved meanwhile.
+
+        Raises:
+            NotSettled, FaultNotPossible, ClockError, SilentClock: As `settle` and `let_pass`.
         """
-        pause_seconds = _WAKE_PAUSE_SECONDS
-        for wake in range(self.wakes_for_declared_bound() if wakes is None else wakes):
-            if wake:
-                time.sleep(pause_seconds)
+        vain = stops = 0
+        asked_seconds: float | None = None
+        for _ in range(self.wakes_for_declared_bound() if wakes is None else wakes):
+            if asked_seconds is not None:
+                vain += not self._pause(asked_seconds, others_work=others_work)
             self.rig.wake(new_life=False)
             statuses = statuses_of(self.settle(phase))
             parked = [one for one in statuses if one.state == agent_pb2.WORKFLOW_STATE_PARKED]
-            if not parked:
+            if not parked or vain >= _VAIN_PAUSES:
                 return
-            # A memory that asks for time gets it, within bounds.
             asked_seconds = max(one.wait_remaining_ms for one in parked) / 1_000
-            pause_seconds = min(max(asked_seconds, _WAKE_PAUSE_SECONDS), _WAKE_PAUSE_SECONDS_MAX)
+            stops += asked_seconds == 0
+            if stops >= self.pauses.stops_max:
+                return
+
+    def _pause(self, asked_seconds: float, *, others_work: bool) -> bool:
+        """Whether what the memory asked for passed."""
+        if not others_work:
+            return self.pauses.let_pass(asked_seconds)
+        pause(asked_seconds)
+        return False
 
     def look_at_memory(self, *, being_killed: bool) -> None:
         """A memory that ended by itself explains what else went wrong, and spoils the stack.

@@ -5,11 +5,23 @@ import pytest
 from memqual.v1 import common_pb2
 from orchestrator.oracle.declared import DeclaredMemory
 from orchestrator.oracle.particulars import Problem
-from tests.orchestrator.oracle.plots import IDEMPOTENT, KEYED, NONE, QUERY, again, expired, granted
+from tests.orchestrator.oracle.plots import (
+    ASKABLE,
+    IDEMPOTENT,
+    KEYED,
+    NONE,
+    QUERY,
+    UNCERTAIN,
+    again,
+    expired,
+    granted,
+)
 from tests.orchestrator.oracle.story import Story
 from tests.orchestrator.oracle.tracing import (
     SECOND,
     confirm,
+    query,
+    record_query,
     record_receipt,
     reuse,
     spec,
@@ -153,7 +165,66 @@ def test_a_key_deadline_is_not_checked_on_a_monotonic_clock() -> None:
 def test_a_wait_is_no_longer_than_a_lease() -> None:
     story = granted()
     story.begins(wait(130_000))
-    assert (story.classes(), problems(story)) == (["ok", "malformed"], (Problem.WAIT_TOO_LONG,))
+    assert (story.classes(), problems(story)) == (["ok", "needless"], (Problem.WAIT_TOO_LONG,))
+
+
+TOO_LONG = ("needless", (Problem.WAIT_TOO_LONG,))
+FINE: tuple[str, tuple[Problem, ...]] = ("ok", ())
+
+
+def doubted(declared: DeclaredMemory) -> Story:
+    story = Story(ASKABLE, declared)
+    lease_seconds = declared.lease_ns // SECOND
+    story.grants(remaining_ms=lease_seconds * 1_000)
+    story.jumps(lease_seconds + 1)
+    story.begins(query())
+    story.records(record_query(UNCERTAIN))
+    return story
+
+
+@pytest.mark.parametrize(
+    ("declared", "told_seconds", "judged"),
+    [
+        (DeclaredMemory(), 30, FINE),
+        (DeclaredMemory(), 120, FINE),
+        (DeclaredMemory(), 122, TOO_LONG),
+        (DeclaredMemory(), 365 * 86_400, TOO_LONG),
+        # The evaluator may have asked for a short lease; the memory's own pauses stay as they are.
+        (DeclaredMemory(lease_ns=3 * SECOND), 120, FINE),
+        (DeclaredMemory(lease_ns=3 * SECOND), 122, TOO_LONG),
+        (DeclaredMemory(lease_ns=600 * SECOND), 600, FINE),
+        (DeclaredMemory(lease_ns=600 * SECOND), 602, TOO_LONG),
+        (DeclaredMemory(question_ns=300 * SECOND), 300, FINE),
+        (DeclaredMemory(question_ns=300 * SECOND), 302, TOO_LONG),
+    ],
+)
+def test_a_pause_after_doubt_is_no_longer_than_what_is_declared(
+    declared: DeclaredMemory, told_seconds: int, judged: tuple[str, tuple[Problem, ...]]
+) -> None:
+    story = doubted(declared)
+    story.begins(wait(told_seconds * 1_000))
+    assert (story.classes()[-1], problems(story)) == judged
+
+
+@pytest.mark.parametrize(
+    ("told_seconds", "judged"),
+    [(86_400, FINE), (86_400 + 120, FINE), (86_400 + 125, TOO_LONG), (365 * 86_400, TOO_LONG)],
+)
+def test_behind_the_mark_a_wait_is_no_longer_than_the_way_to_it_and_a_lease(
+    told_seconds: int, judged: tuple[str, tuple[Problem, ...]]
+) -> None:
+    story = granted()
+    story.jumps(-86_400)
+    story.begins(wait(told_seconds * 1_000))
+    assert (story.classes()[-1], problems(story), story.rows()[-1]) == (*judged, "B")
+
+
+def test_a_wait_that_comes_later_behind_the_mark_may_tell_less() -> None:
+    story = granted()
+    story.jumps(-600)
+    story.passes(500)
+    story.begins(wait(600_000))
+    assert (story.classes()[-1], problems(story)) == TOO_LONG
 
 
 def test_the_declared_number_of_attempts_may_be_refused() -> None:

@@ -104,6 +104,28 @@ def test_a_forked_intent_that_is_under_way_is_held_back(answer: Message) -> None
     assert story.classes("b") == OK
 
 
+@pytest.mark.parametrize(
+    ("set_back_seconds", "told_seconds", "judged"),
+    [
+        (0, 120, "ok"),
+        (0, 122, "needless"),
+        (0, 365 * 86_400, "needless"),
+        # The clock has to come up to the mark before what it waits for even begins.
+        (86_400, 86_400 + 119, "ok"),
+        (86_400, 86_400 + 125, "needless"),
+    ],
+)
+def test_a_forked_intent_is_not_held_back_for_longer_than_declared(
+    set_back_seconds: int, told_seconds: int, judged: str
+) -> None:
+    story = forked()
+    if set_back_seconds:
+        story.trace.mark_clock()
+        story.trace.mark_clock(-set_back_seconds * SECOND)
+    story.begins("b", wait(told_seconds * 1_000))
+    assert story.classes("b") == [judged]
+
+
 def test_a_forked_intent_is_not_dispatched_again() -> None:
     story = forked()
     story.grants("b")

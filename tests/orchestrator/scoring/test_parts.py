@@ -8,8 +8,11 @@ import pytest
 
 from memqual.v1 import common_pb2
 from orchestrator.model import CapabilityVariant, CheckOutcome, Verdict
+from orchestrator.oracle.clockmap import ClockMap, ClockReading
+from orchestrator.oracle.declared import NANOSECONDS
 from orchestrator.oracle.judgement import CallJudgement, Classification
 from orchestrator.oracle.messages import DecisionKind, DecisionTold
+from orchestrator.oracle.outcomes import MILLISECOND_NS
 from orchestrator.oracle.worlds import Row
 from orchestrator.scoring.checks import Finder, requirements
 from orchestrator.scoring.effects import EffectFacts, OperationEffects, effects_by_workflow
@@ -179,14 +182,40 @@ def waits(*promised_ms: int, gap_ms: int = 100) -> list[CallJudgement]:
     ]
 
 
+def read_at(*offsets_seconds: float) -> ClockMap:
+    """The memory's clock, set anew by an offset each time, 100 ms after the one before."""
+    step = 100 * MILLISECOND_NS
+    readings = [
+        # Each clock holds from right before one question until the next one comes near.
+        ClockReading(at - 2, at - 1, at + round(seconds * NANOSECONDS))
+        for index, seconds in enumerate(offsets_seconds)
+        for at in (index * step - 10 * MILLISECOND_NS, index * step + 70 * MILLISECOND_NS)
+    ]
+    return ClockMap.from_readings(readings)
+
+
+STEADY = read_at(0)
+
+
 def test_waiting_ends_when_it_was_told_to_often_enough() -> None:
-    assert waits_for_ever(waits(*[0] * (ENDLESS_WAITS + 1)))
-    assert not waits_for_ever(waits(*[0] * ENDLESS_WAITS))
-    assert not waits_for_ever(waits(*[60_000] * 9))
-    assert not waits_for_ever([*waits(0, 0, 0, 0), decision("X", kind=DecisionKind.CONFIRM)])
+    often = ENDLESS_WAITS + 1
+    assert waits_for_ever(waits(*[50] * often), STEADY)
+    assert not waits_for_ever(waits(*[50] * ENDLESS_WAITS), STEADY)
+    assert not waits_for_ever(waits(*[60_000] * 9), STEADY)
+    confirmed = [*waits(50, 50, 50, 50), decision("X", kind=DecisionKind.CONFIRM)]
+    assert not waits_for_ever(confirmed[1:], STEADY)
     live = [decision("L", at_ns=number) for number in range(9)]
-    assert not waits_for_ever(live)
-    assert not waits_for_ever([])
+    assert not waits_for_ever(live, STEADY)
+    assert not waits_for_ever([], STEADY)
+
+
+def test_what_was_asked_for_is_over_by_the_memory_s_own_clock() -> None:
+    often = ENDLESS_WAITS + 1
+    ahead = read_at(*(31 * number for number in range(often)))
+    assert waits_for_ever(waits(*[30_000] * often), ahead)
+    assert not waits_for_ever(waits(*[32_000] * often), ahead)
+    back = read_at(*(-31 * number for number in range(often)))
+    assert not waits_for_ever(waits(*[50] * often), back)
 
 
 # -- exemplars -----------------------------------------------------------------------------------

@@ -5,10 +5,13 @@ from __future__ import annotations
 from orchestrator.model import CapabilityVariant, ExpiryMode
 from orchestrator.suites.continuity.families.model import End, FamilyCase, Need
 
-__all__ = ["CASES", "QUESTIONS_MAX"]
+__all__ = ["CASES", "PAUSES_MAX", "QUESTIONS_MAX"]
 
 QUESTIONS_MAX = 50
 """Uncertain answers that are told, at most; a memory that declares more is asked no further."""
+
+PAUSES_MAX = 5
+"""Pauses in a row that a memory is given before the next question."""
 
 _ANY = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED, CapabilityVariant.IDEMPOTENT)
 _QUERY = (CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED)

@@ -78,7 +78,7 @@ def _two_hosts(stage: Stage) -> None:
         for one in woken:
             one.result()
     hold.release(Fate.DELIVER, 0.0)
-    stage.wake_until_settled("both")
+    stage.wake_until_settled("both", others_work=True)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ class _Host:
 
     def __init__(self, stage: Stage, life: str, member: Member) -> None:
         self._session = stage.context.session
+        self._pauses = stage.pauses
         self._member = member
         self._memory = Incarnation(stage.context.session, f"{life}-{member.workflow_id}")
 
@@ -68,8 +69,15 @@ class _Host:
         self._memory.record(spec, granted.attempt, granted.lease_token, receipt)
 
     def query(self, spec: continuity_pb2.OperationSpec) -> None:
-        """Ask, and where the answer is QUERY tell what the destination says of the effect."""
-        asked = self.ask(spec).query
+        """Ask, and where the answer is QUERY tell what the destination says of the effect.
+
+        A memory that pauses first is asked again when its pause is over.
+        """
+        decision = self.ask(spec)
+        if decision.HasField("wait"):
+            self._pauses.let_pass(decision.wait.remaining_ms / 1_000)
+            decision = self.ask(spec)
+        asked = decision.query
         if not asked.query_ticket:
             return
         stub = self._session.destination_for(spec.workflow_id, spec.operation_id, asked.attempt)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memqual.v1 import common_pb2, continuity_pb2
-from orchestrator.suites.continuity.families.receipts import QUESTIONS_MAX
+from orchestrator.suites.continuity.families.receipts import PAUSES_MAX, QUESTIONS_MAX
 from orchestrator.suites.continuity.plays.asking import (
     Held,
     asking,
@@ -173,6 +173,16 @@ def _question(stage: Stage, held: Held, name: str = "asker") -> continuity_pb2.Q
     return decision.query if decision is not None and decision.HasField("query") else None
 
 
+def _question_after_pauses(stage: Stage, held: Held) -> continuity_pb2.Query | None:
+    """As `_question`; a memory that puts its asker off is asked again when that time is over."""
+    for _ in range(PAUSES_MAX):
+        decision = asking(stage, held.member, "asker").begin(held.spec).answer
+        if decision is None or not decision.HasField("wait"):
+            break
+        stage.pauses.let_pass(decision.wait.remaining_ms / 1_000)
+    return decision.query if decision is not None and decision.HasField("query") else None
+
+
 def _tell(
     stage: Stage,
     held: Held,
@@ -285,7 +295,7 @@ def _old_absence(stage: Stage) -> None:
 
 def _uncertain(stage: Stage, held: Held) -> None:
     for _ in range(QUESTIONS_MAX):
-        query = _question(stage, held)
+        query = _question_after_pauses(stage, held)
         if query is None:
             break
         _tell(stage, held, query, _ABSENT_UNCERTAIN)
