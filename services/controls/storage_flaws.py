@@ -5,12 +5,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from memqual.v1 import vendor_pb2
 from services.common.database import Database, DatabaseError, Synchronous
 from services.controls.flaw import Flaw, named
 from services.controls.late_commits import WriteBehind
+from services.controls.late_syncs import LateSyncs
+from services.memory.answers import (
+    QueryCall,
+    RecordStep,
+    Refused,
+    RenewCall,
+    RenewStep,
+    ResolveCall,
+)
+from services.memory.decisions import DecisionRules
+from services.memory.model import LeaseClock, Operation
 from services.memory.process import Composition
+from services.memory.recordings import RecordingRules
 
 __all__ = ["FLAWS"]
 
@@ -93,14 +106,44 @@ def _gives_up_on_its_volume(path: Path) -> Database:
     return database
 
 
+class _LateRenewals(DecisionRules):
+    """Acknowledges a renewal before it is durable."""
+
+    def renew(
+        self, operation: Operation, clock: LeaseClock, call: RenewCall
+    ) -> RenewStep | Refused:
+        """As the reference's."""
+        LateSyncs.wait()
+        return super().renew(operation, clock, call)
+
+
+class _LateAnswers(RecordingRules):
+    """Acknowledges a destination's answer before it is durable."""
+
+    def query(self, operation: Operation, call: QueryCall) -> RecordStep | Refused:
+        """As the reference's."""
+        LateSyncs.wait()
+        return super().query(operation, call)
+
+
+class _LateWords(RecordingRules):
+    """Acknowledges an operator's word before it, and its challenge's use, are durable."""
+
+    def resolve(self, operation: Operation, call: ResolveCall) -> RecordStep | Refused:
+        """As the reference's."""
+        LateSyncs.wait()
+        return super().resolve(operation, call)
+
+
 def _flaw(
     flaw: str,
     open_database: Callable[[Path], Database],
     wrong: str,
     primary_check: str = "unsafe_decision",
     *consequences: str,
+    **rules: Any,
 ) -> Flaw:
-    composition = Composition(named(flaw), open_database=open_database)
+    composition = Composition(named(flaw), open_database=open_database, **rules)
     # A receipt that is lost with its volume shows as a needless WAIT.
     lost = ("needless_decision",) if primary_check == "unsafe_decision" else ()
     return Flaw(composition, wrong, primary_check, "N or C lost", (*lost, *consequences))
@@ -122,6 +165,27 @@ FLAWS: Mapping[str, Flaw] = {
         "commits_by_a_removal",
         _RemovesItsJournal,
         "commits by removing its journal, and does not sync the folder",
+    ),
+    "renews_before_it_syncs": _flaw(
+        "renews_before_it_syncs",
+        LateSyncs,
+        "acknowledges renewals, and syncs them with its next commit",
+        decisions=_LateRenewals,
+    ),
+    "answers_before_it_syncs": _flaw(
+        "answers_before_it_syncs",
+        LateSyncs,
+        "acknowledges a destination's answers, and syncs them with its next commit",
+        "needless_decision",
+        recordings=_LateAnswers(),
+    ),
+    "resolves_before_it_syncs": _flaw(
+        "resolves_before_it_syncs",
+        LateSyncs,
+        "acknowledges an operator's word, and syncs it with its next commit",
+        "continuity.storage.word",
+        "unsafe_decision",
+        recordings=_LateWords(),
     ),
     "acknowledges_before_commit": _flaw(
         "acknowledges_before_commit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.model import CapabilityVariant, TargetSet
+from orchestrator.model import CapabilityVariant, ExpiryMode, TargetSet
 from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity.families.model import (
     Account,
@@ -27,6 +27,8 @@ def _case(
     account: Account = Account.NOBODY,
     weight: Weight = Weight.STANDARD,
     operations: int = 6,
+    needs: frozenset[Need] = frozenset(),
+    expiry: ExpiryMode = ExpiryMode.NONE,
 ) -> FamilyCase:
     return FamilyCase(
         name=f"storage.{name}",
@@ -34,7 +36,8 @@ def _case(
         requirement_id=requirement_id,
         capabilities=capabilities,
         target=TargetSet.MEMORY,
-        needs=frozenset({Need.FUSE}),
+        expiry=expiry,
+        needs=needs | {Need.FUSE},
         receipts=receipts,
         account=account,
         end=End.NO_HOST,
@@ -51,6 +54,33 @@ CASES = (
         "MQ-C-75",
         ("power_loss:memory",),
         capabilities=(CapabilityVariant.NONE, CapabilityVariant.IDEMPOTENT),
+    ),
+    _case(
+        "power_loss_renewal",
+        "Power fails right after a renewal; the lease lasts until the end that was acknowledged.",
+        "MQ-C-75",
+        ("power_loss:memory", "clock:memory"),
+        capabilities=(CapabilityVariant.IDEMPOTENT,),
+        operations=2,
+        needs=frozenset({Need.MEMORY_CLOCK}),
+    ),
+    _case(
+        "power_loss_answer",
+        "Power fails right after the memory took a destination's answer: present, or never.",
+        "MQ-C-75",
+        ("power_loss:memory", "clock:memory"),
+        capabilities=(CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED),
+        operations=4,
+        expiry=ExpiryMode.SKEWED,
+    ),
+    _case(
+        "power_loss_word",
+        "Power fails after a challenge, and after its word was taken; the word is said again.",
+        "MQ-C-75",
+        ("power_loss:memory", "clock:memory"),
+        operations=4,
+        needs=frozenset({Need.OPERATOR_WORD}),
+        expiry=ExpiryMode.SKEWED,
     ),
     _case(
         "first_start_storm",

@@ -7,14 +7,12 @@ of a host. The oracle knows what is owed: REUSE of what was completed, WAIT unde
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from chaos.errors import FaultNotPossible, InterposerError
+from chaos.errors import InterposerError
 from chaos.storage.gate import Fate
-from chaos.storage.layer import StorageLayer
 from chaos.storage_receipts import (
     FullVolumeReceipt,
-    PowerLossReceipt,
     RollbackReceipt,
     TornWriteReceipt,
 )
@@ -27,8 +25,10 @@ from orchestrator.suites.continuity.downtime import (
     start_memory,
     started,
 )
-from orchestrator.suites.continuity.plays.asking import asking, granted, label
+from orchestrator.suites.continuity.plays.asking import granted
+from orchestrator.suites.continuity.plays.power import POWER
 from orchestrator.suites.continuity.plays.storms import first_start, recovery
+from orchestrator.suites.continuity.plays.volumes import acknowledge, ask_again, layer_of
 from orchestrator.suites.continuity.specs import spec_of
 from orchestrator.suites.continuity.stage import Stage
 from orchestrator.suites.integrity.deaths import MEMORY
@@ -42,58 +42,6 @@ _ROOM_OPERATIONS = 1
 """Operations that still find room: a commit of several is cut within."""
 _HELD_SECONDS = 10.0
 _END_SECONDS = 15.0
-
-
-def layer_of(stage: Stage) -> StorageLayer:
-    """The layer under the memory's volume.
-
-    Raises:
-        FaultNotPossible: There is none; a case that needs one is N/R before.
-    """
-    slot = stage.context.stack.storage
-    if slot.layer is None:
-        raise FaultNotPossible("storage", slot.missing)
-    return slot.layer
-
-
-def acknowledge(stage: Stage, member: Member, *, complete: bool, call: str = "0") -> None:
-    """One operation is granted and, if wanted, completed; the memory has said so."""
-    held = granted(stage, member, name=f"first-{call}", spec=spec_of(member, call))
-    if held is not None and complete:
-        held.record()
-
-
-def ask_again(stage: Stage, members: Iterable[Member], calls: Iterable[str] = ("0",)) -> None:
-    """A new life asks about what was acknowledged."""
-    wanted = tuple(calls)
-    for member in members:
-        for call in wanted:
-            label(stage, member, f"again-{call}")
-            asking(stage, member, f"again-{call}").begin(spec_of(member, call))
-
-
-def _power_loss(stage: Stage) -> None:
-    """One kill for each trial, right after its last acknowledgement: a grant's, or a receipt's."""
-    layer = layer_of(stage)
-    for number, member in enumerate(stage.batch.members):
-        acknowledge(stage, member, complete=bool(number % 2))
-        target = kill_memory(stage)
-        lost = layer.lose_power()
-        start_memory(stage)
-        target = started(stage, target)
-        stage.keep(
-            PowerLossReceipt(
-                target=target,
-                dropped_writes=lost.dropped_writes,
-                dropped_bytes=lost.dropped_bytes,
-                dropped_names=lost.dropped_names,
-                unsynced_gone=lost.unsynced_gone,
-                synced_there=lost.synced_there,
-            )
-        )
-        await_memory(stage)
-        ask_again(stage, [member])
-    ask_again(stage, stage.batch.members)
 
 
 def _full_volume(stage: Stage) -> None:
@@ -216,7 +164,7 @@ def _comes_back(stage: Stage) -> bool:
 
 
 PLAYS: Mapping[str, Callable[[Stage], None]] = {
-    "storage.power_loss": _power_loss,
+    **POWER,
     "storage.first_start_storm": first_start,
     "storage.recovery_storm": recovery,
     "storage.full_volume": _full_volume,
