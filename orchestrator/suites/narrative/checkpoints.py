@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol, TypeVar
 
 from memqual.v1 import narrative_pb2
 from orchestrator.suites.narrative.expected import (
@@ -21,14 +22,21 @@ from orchestrator.suites.narrative.expected import (
     ExpectedStory,
     ExpectedTemporal,
 )
-from orchestrator.suites.narrative.texts import any_holds, flat, holds, is_long, listed, shared
+from orchestrator.suites.narrative.texts import (
+    any_holds,
+    flat,
+    holds,
+    listed,
+    overlap,
+    words,
+    words_told,
+)
 
 __all__ = [
     "CANDIDATES_COUNTED",
     "Checkpoint",
     "Point",
     "answer_points",
-    "holds_raw_turn",
     "predicted_point",
     "reading_points",
     "storage_points",
@@ -43,6 +51,8 @@ _WORDS_MAX_OF_A_WHOLE = 150
 _WHOLES = frozenset({"situation", "change"})
 _DECLINED = "general_knowledge"
 _NEUTRAL = "neutral"
+# CP4: a tag on more than so many times the words of an expected text tags something else.
+_SPAN_FACTOR_MAX = 4
 _DATE_LENGTH = len("2026-03-14")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
 
@@ -93,21 +103,12 @@ def storage_points(batch: ExpectedBatch, stored: Sequence[str]) -> tuple[Point, 
 
     Args:
         batch: The turn.
-        stored: The texts of all exported items that are no raw turns.
+        stored: The texts of all exported items that are no raw turns (`raw_turns`).
     """
     if not batch.expected_stores:
         return ()
     missing = [text for text in batch.expected_stores if not any_holds(stored, text)]
     return (Point(Checkpoint.STORAGE, not missing, listed(missing)),)
-
-
-def holds_raw_turn(item: str, turns: Iterable[str]) -> bool:
-    """Whether an item holds the complete text of a turn of more than one sentence.
-
-    A turn of one sentence may well be one fact, so it does not count.
-    """
-    seen = flat(item)
-    return any(is_long(turn) and flat(turn) in seen for turn in turns)
 
 
 def predicted_point(fact_id: str, found: Iterable[Collection[str]]) -> Point:
@@ -163,9 +164,9 @@ def _strict_wrongs(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> 
     forbidden = [text for text in question.must_not_contain if holds(answer.text, text)]
     if forbidden:
         yield f"holds {listed(forbidden)}"
-    words, most = len(answer.text.split()), words_allowed(question.expected_type)
-    if words > most:
-        yield f"{words} words of at most {most}"
+    told, most = words_told(answer.text), words_allowed(question.expected_type)
+    if told > most:
+        yield f"{told} words of at most {most}"
     if question.expected_type == _DECLINED and not answer.declined:
         yield "not declined"
 
@@ -177,24 +178,70 @@ def _classification(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> It
 
 
 def _tags(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
-    """CP4: the tag that shares most with an expected text decides, and must be of one type."""
+    """CP4: the tag that is nearest to an expected text decides, and must be of one type."""
     for text, expected in batch.expected_tags.items():
-        lengths = [(shared(tag.text, text), tag.type) for tag in trace.tags]
-        most = max((length for length, _ in lengths), default=0)
-        seen = {type_ for length, type_ in lengths if most and length == most}
+        widest = _SPAN_FACTOR_MAX * len(words(text))
+        spans = [tag for tag in trace.tags if len(words(tag.text)) <= widest]
+        seen = {tag.type for tag in _nearest(text, spans)}
         held = seen == {str(expected)}
         told = f"{text!r} is {expected}, seen as {listed(sorted(seen)) or 'nothing'}"
         yield Point(Checkpoint.TAGGING, held, "" if held else told)
 
 
+class _Span(Protocol):
+    """What a trace says of some words of a turn."""
+
+    @property
+    def text(self) -> str:
+        """The words."""
+
+
+_SpanT = TypeVar("_SpanT", bound=_Span)
+
+
+def _nearest(text: str, spans: Iterable[_SpanT]) -> list[_SpanT]:
+    """The spans that have most in common with a text: its own words first, then what is nearest.
+
+    A span has something in common with a text only where one holds the other.
+    """
+    shares = [(overlap(span.text, text), span) for span in spans]
+    most = max((share for share, _ in shares), default=0.0)
+    return [span for share, span in shares if share and share == most]
+
+
 def _times(batch: ExpectedBatch, trace: narrative_pb2.WriteTrace) -> Iterator[Point]:
+    """CP9: the nearest reference has the day and its status, one beside it may have the minute.
+
+    Words that a turn says once have one meaning: guesses count for nothing.
+    """
     for expected in batch.expected_temporal:
-        about = [time for time in trace.temporal if shared(time.text, expected.text)]
-        held = any(_is_time(expected, time) for time in about)
+        about = [time for time in trace.temporal if overlap(time.text, expected.text)]
+        nearest = _nearest(expected.text, about)
+        held = (
+            any(_is_day(expected, time) for time in nearest)
+            and any(_is_time(expected, time) for time in about)
+            and not any(_guessed(batch, time.text, trace) for time in about)
+        )
         seen = [f"{time.text!r} {time.resolves_to} {_status(time)}" for time in about]
         wanted = f"{expected.text!r} is {expected.resolves_to} {expected.status}"
         told = "" if held else f"{wanted}, seen {listed(seen) or 'nothing'}"
         yield Point(Checkpoint.TEMPORAL, held, told)
+
+
+def _guessed(batch: ExpectedBatch, text: str, trace: narrative_pb2.WriteTrace) -> bool:
+    """Whether the same words are given more meanings than the turn says them times."""
+    said = words(text)
+    about = [time for time in trace.temporal if words(time.text) == said]
+    days = {(time.resolves_to[:_DATE_LENGTH], time.status) for time in about}
+    minutes = {time.resolves_to for time in about if len(time.resolves_to) > _DATE_LENGTH}
+    turn = words(batch.user_input)
+    times = sum(turn[at : at + len(said)] == said for at in range(len(turn)))
+    return max(len(days), len(minutes)) > max(times, 1)
+
+
+def _is_day(expected: ExpectedTemporal, seen: narrative_pb2.TemporalReference) -> bool:
+    same = seen.resolves_to[:_DATE_LENGTH] == expected.resolves_to[:_DATE_LENGTH]
+    return same and _status(seen) == expected.status
 
 
 def _is_time(expected: ExpectedTemporal, seen: narrative_pb2.TemporalReference) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orchestrator.suites.narrative.checkpoints import words_allowed
 from orchestrator.suites.narrative.date_checks import resolved
@@ -16,6 +16,7 @@ from orchestrator.suites.narrative.stories import (
     Question,
     Story,
 )
+from orchestrator.suites.narrative.texts import words_told
 from orchestrator.suites.narrative.vocabulary import QuestionType
 
 __all__ = ["lint_questions"]
@@ -89,7 +90,8 @@ def _expected(
         if text.casefold() in question.question.casefold():
             message = f"the question itself tells {short(text)}"
             yield Remark((*inside, index), Severity.WARNING, Rule.ANSWERS, message)
-    count = sum(len(text.split()) for text in question.expected_contains)
+    yield from _padded(question.expected_contains, inside)
+    count = sum(map(words_told, question.expected_contains))
     most = words_allowed(question.expected_type)
     if count > most:
         message = f"{count} words are expected of an answer that may have {most}"
@@ -100,7 +102,15 @@ def _is_date(text: str, dates: set[str]) -> bool:
     return resolved(text) is not None and any(date[: len(text)] == text for date in dates)
 
 
+def _padded(texts: Sequence[str], inside: StoryPath) -> Iterator[Remark]:
+    for index, text in enumerate(texts):
+        if text != text.strip():
+            message = f"{short(text)} is compared without its outer blanks, within words, too"
+            yield Remark((*inside, index), Severity.WARNING, Rule.ANSWERS, message)
+
+
 def _forbidden(question: Question, place: StoryPath) -> Iterator[Remark]:
+    yield from _padded(question.must_not_contain, (*place, "must_not_contain"))
     asked = f"{question.question}\n{question.question_open or ''}".casefold()
     for index, text in enumerate(question.must_not_contain):
         if text.casefold() in asked:

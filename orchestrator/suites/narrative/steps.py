@@ -15,12 +15,12 @@ from orchestrator.suites.narrative.checkpoints import (
     CANDIDATES_COUNTED,
     Checkpoint,
     answer_points,
-    holds_raw_turn,
     predicted_point,
     reading_points,
     storage_points,
     writing_points,
 )
+from orchestrator.suites.narrative.raw_turns import without_raw_turns
 from orchestrator.suites.narrative.scene import Scene
 from orchestrator.suites.narrative.stories import Batch, Question, Story
 
@@ -223,7 +223,7 @@ def look_into_storage(scene: Scene) -> Generator[Ask, Answer, None]:
             raise ContractBreach(step, f"the stream does not end: {answer.details}")
         items += _items(answer)
     turns = [batch.user_input for batch in scene.story.batches]
-    stored = [item for item in items if not holds_raw_turn(item, turns)]
+    stored = without_raw_turns(items, turns)
     for batch in scene.story.batches:
         scene.gauge.note(storage_points(batch, stored))
 

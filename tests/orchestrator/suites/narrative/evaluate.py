@@ -28,6 +28,7 @@ from memqual.v1 import narrative_pb2
 from orchestrator.suites.narrative import checkpoints
 from orchestrator.suites.narrative.checkpoints import Checkpoint, Point
 from orchestrator.suites.narrative.corpus import read_fast
+from orchestrator.suites.narrative.raw_turns import without_raw_turns
 from orchestrator.suites.narrative.stories import Question, Story
 
 DEFAULT_VENDOR = "services.memory.narrative.part:open_part"
@@ -142,7 +143,7 @@ class Evaluation:
         export = getattr(self._memory, "export", None)
         turns = [batch.user_input for batch in story.batches]
         items = export(namespace) if export else self._facts[namespace].values()
-        stored = [it for it in items if not checkpoints.holds_raw_turn(it, turns)]
+        stored = without_raw_turns(list(items), turns)
         for batch in story.batches:
             yield from checkpoints.storage_points(batch, stored)
         known = self._queries[story.story_id]

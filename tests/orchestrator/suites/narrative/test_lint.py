@@ -198,6 +198,7 @@ WARNINGS: list[tuple[Callable[[Story], None], str]] = [
         "expect the shortest telling words",
     ),
     (_set("patterns", value=["negation", "negation"]), "a pattern is named twice"),
+    (_set("questions", 1, "must_not_contain", value=[" shed "]), "without its outer blanks"),
     (_set("questions", 1, "must_not_contain", value=["now"]), "an echo of it would fail"),
     (_set("questions", 0, "expected_contains", value=["9"]), "in too many answers"),
     (_set("batches", 2, "expected_type", value="statement"), "temporal_update is named"),
