@@ -128,6 +128,7 @@ def reading_points(
     question: ExpectedQuestion,
     trace: narrative_pb2.ReadTrace,
     facts: Mapping[str, str],
+    own: Mapping[str, str] | None = None,
 ) -> tuple[Point, ...]:
     """CP5, CP6 and CP7 of one question.
 
@@ -136,11 +137,12 @@ def reading_points(
         question: What is expected.
         trace: The memory's own account of how it found the answer.
         facts: The text of every fact that the memory said it stored, by id.
+        own: Those of them that the story's speaker told; None: all.
     """
     return (
         *_query_class(question, trace),
         *_matching(story, question, trace, facts),
-        *_convergence(question, trace, facts),
+        *_convergence(story, question, trace, facts if own is None else own),
     )
 
 
@@ -286,12 +288,17 @@ def _matching(
     if not question.expected_contains:
         return
     first = [facts.get(fact_id, "") for fact_id in trace.candidate_fact_ids[:CANDIDATES_COUNTED]]
-    missing = [
+    missing = _missing(story, question, first)
+    yield Point(Checkpoint.MATCHING, not missing, listed(missing))
+
+
+def _missing(story: ExpectedStory, question: ExpectedQuestion, facts: Sequence[str]) -> list[str]:
+    """The expected strings that no fact holds in any form."""
+    return [
         text
         for text in question.expected_contains
-        if not any(any_holds(first, form) for form in _forms(story, text))
+        if not any(any_holds(facts, form) for form in _forms(story, text))
     ]
-    yield Point(Checkpoint.MATCHING, not missing, listed(missing))
 
 
 def _forms(story: ExpectedStory, text: str) -> Iterator[str]:
@@ -305,15 +312,27 @@ def _forms(story: ExpectedStory, text: str) -> Iterator[str]:
 
 
 def _convergence(
-    question: ExpectedQuestion, trace: narrative_pb2.ReadTrace, facts: Mapping[str, str]
+    story: ExpectedStory,
+    question: ExpectedQuestion,
+    trace: narrative_pb2.ReadTrace,
+    own: Mapping[str, str],
 ) -> Iterator[Point]:
-    """CP7: facts that the memory never said it stored count for nothing, nor do repeats."""
+    """CP7: of what the answer joins only candidates count that the speaker told; all is in them.
+
+    Facts that the memory never said it stored count for nothing, nor do repeats.
+    """
     if question.min_facts is None:
         return
-    joined = {flat(facts[it]) for it in trace.converged_fact_ids if it in facts}
-    held = len(joined) >= question.min_facts
-    told = "" if held else f"{len(joined)} facts of at least {question.min_facts}"
-    yield Point(Checkpoint.CONVERGENCE, held, told)
+    candidates = set(trace.candidate_fact_ids)
+    joined = {
+        flat(own[it]): own[it] for it in trace.converged_fact_ids if it in own and it in candidates
+    }
+    told = f"{len(joined)} facts of at least {question.min_facts}"
+    missing = _missing(story, question, list(joined.values()))
+    if missing:
+        told = f"{told}, without {listed(missing)}"
+    held = len(joined) >= question.min_facts and not missing
+    yield Point(Checkpoint.CONVERGENCE, held, "" if held else told)
 
 
 def _equal(checkpoint: Checkpoint, expected: str, seen: str) -> Point:

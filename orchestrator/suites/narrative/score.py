@@ -146,9 +146,10 @@ def _tell_facts(job: JobLines, told: FactsTold) -> None:
                 call.request, narrative_pb2.IngestRequest, f"request {call.position}"
             )
             assert isinstance(request, narrative_pb2.IngestRequest)  # as asked for
+            turn = request.turn
             for fields in call.responses:
                 response = message_from_fields(
                     fields, narrative_pb2.IngestResponse, f"call {call.position}"
                 )
                 assert isinstance(response, narrative_pb2.IngestResponse)  # as asked for
-                told.add(request.turn.namespace, response.trace.facts)
+                told.add(turn.namespace, response.trace.facts, turn.speaker)

@@ -102,7 +102,7 @@ def tell(
         if not response.HasField("trace"):
             raise ContractBreach(step, "declares narrative_traces and gives no trace")
         facts.extend(response.trace.facts)
-        scene.facts.add(namespace, response.trace.facts)
+        scene.facts.add(namespace, response.trace.facts, story.speaker)
         if namespace == scene.namespace and story is scene.story:
             scene.gauge.note(writing_points(batch, response.trace))
     return tuple(facts)
@@ -168,7 +168,8 @@ def ask_question(
     request = request_of(story, scene.namespace, text, scoped=scoped)
     answer = yield from ask(f"ask.{question.question_id}", scene, request)
     facts = scene.facts.of(scene.namespace)
-    read = reading_points(story, question, answer.trace, facts) if scene.traced else ()
+    own = scene.facts.by(scene.namespace, story.speaker)
+    read = reading_points(story, question, answer.trace, facts, own) if scene.traced else ()
     scene.gauge.asked(question, (*read, *answer_points(question, answer)))
     return answer
 

@@ -155,13 +155,14 @@ class Evaluation:
 
     def _ask_all(self, story: Story) -> Iterator[Asked]:
         facts = self._facts[self._namespace(story)]
+        own = {fact_id: facts[fact_id] for fact_id, *_ in self._queries[story.story_id]}
         for question in story.questions:
             text = question.question if self._mode.speaker else question.question_open
             if text is None:
                 continue
             answer, milliseconds = self._ask(story, text, story.batches[-1].time)
             points = (
-                *checkpoints.reading_points(story, question, answer.trace, facts),
+                *checkpoints.reading_points(story, question, answer.trace, facts, own),
                 *checkpoints.answer_points(question, answer),
             )
             yield Asked(story, question, text, answer, points, milliseconds)

@@ -168,7 +168,7 @@ def test_cp7_counts_distinct_facts_that_the_memory_stored() -> None:
     asked = question(expected_type=None, expected_contains=(), min_facts=2)
 
     def held(*ids: str) -> bool:
-        trace = narrative_pb2.ReadTrace(converged_fact_ids=ids)
+        trace = narrative_pb2.ReadTrace(converged_fact_ids=ids, candidate_fact_ids=ids)
         (point,) = reading_points(LOOM, asked, trace, facts)
         assert point.checkpoint is Checkpoint.CONVERGENCE
         return point.held
@@ -177,6 +177,24 @@ def test_cp7_counts_distinct_facts_that_the_memory_stored() -> None:
     assert not held("a", "a")
     assert not held("a", "c")
     assert not held("a", "unknown")
+
+
+def test_cp7_counts_candidates_of_the_speaker_that_hold_what_is_expected() -> None:
+    own = {"a": "Isaura dyes wool", "b": "the attic is cold", "c": "a ferry sails"}
+    others = {f"o{number}": f"fact {number} of another one" for number in range(97)}
+    asked = question(expected_type=None, expected_contains=("Isaura",), min_facts=2)
+
+    def held(joined: list[str], candidates: list[str]) -> bool:
+        trace = narrative_pb2.ReadTrace(converged_fact_ids=joined, candidate_fact_ids=candidates)
+        points = reading_points(LOOM, asked, trace, {**own, **others}, own)
+        (point,) = [one for one in points if one.checkpoint is Checkpoint.CONVERGENCE]
+        return point.held
+
+    assert held(["a", "b"], ["a", "b"])
+    assert not held(["a", "b"], ["a"])
+    assert not held(["b", "c"], ["b", "c"])
+    assert not held(["a", *others], ["a", *others])
+    assert not held(list(others), list(others))
 
 
 def timed(resolves_to: str, status: narrative_pb2.TemporalStatus.ValueType, *, to: str) -> bool:
