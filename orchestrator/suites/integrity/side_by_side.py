@@ -40,7 +40,7 @@ from orchestrator.suites.integrity.evidence import (
     to_lines,
 )
 from orchestrator.suites.integrity.meeting import Meeting, Waiting
-from orchestrator.suites.integrity.playing import Play
+from orchestrator.suites.integrity.playing import WANTS_MAX, Play
 from orchestrator.suites.integrity.reviewer import Reviewer
 from orchestrator.suites.integrity.trial import LiveMemory
 
@@ -78,9 +78,11 @@ class Player:
     play: Play
 
     @classmethod
-    def of(cls, workflow_id: str, memory: LiveMemory, script: Script) -> Player:
-        """A trial that has not begun."""
-        return cls(workflow_id, memory, Play(script, memory.answer))
+    def of(
+        cls, workflow_id: str, memory: LiveMemory, script: Script, wants_max: int = WANTS_MAX
+    ) -> Player:
+        """A trial that has not begun; `wants_max` as of `Play`."""
+        return cls(workflow_id, memory, Play(script, memory.answer, wants_max))
 
     def advance(self, given: Mapping[str, Answer]) -> Waiting | None:
         """Play on to the next step of the whole stack; None at the end."""

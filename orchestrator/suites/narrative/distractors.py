@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -99,7 +100,11 @@ def _derived(origin: Story, copy: int, narrator: str, names: _Names) -> Story:
 
 def _told(turn: Batch, copy: int, rename: Callable[[str], str]) -> Batch:
     moment = iso_local(turn.time)
-    later = moment + copy * _YEAR if moment else None
+    later = None
+    if moment:
+        # Years end at 9999: what would be later stays where it was.
+        with suppress(OverflowError):
+            later = moment + copy * _YEAR
     return Batch(
         batch=turn.batch,
         time=later.isoformat(timespec="minutes") if later else turn.time,

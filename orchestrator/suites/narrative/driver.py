@@ -102,16 +102,7 @@ class NarrativeJob:
         staging = Staging(job, self._corpus, declared, deterministic)
         patience = Patience(declared.llm_in_loop)
         players = [
-            Player.of(
-                member.workflow_id,
-                LiveMemory(
-                    member.trial_id,
-                    context.session.with_workflow(member.workflow_id),
-                    None,
-                    patience,
-                ),
-                staging.script(staging.scene(member)),
-            )
+            self._player(context, patience, staging, member)
             for member in self._members
             if staging.not_run(member) is None
         ]
@@ -130,6 +121,16 @@ class NarrativeJob:
                 Findings(CASES[member.cell.case].checks).checks(),
             )
             for member in self._members
+        )
+
+    def _player(
+        self, context: StackContext, patience: Patience, staging: Staging, member: Member
+    ) -> Player:
+        session = context.session.with_workflow(member.workflow_id)
+        memory = LiveMemory(member.trial_id, session, None, patience)
+        scene = staging.scene(member)
+        return Player.of(
+            member.workflow_id, memory, staging.script(scene), staging.wants_max(scene)
         )
 
     def _at_once(self) -> int:

@@ -92,7 +92,7 @@ def _played(job: JobLines, member: Member, staging: Staging) -> _Played:
         return _Played(member, scene, not_run)
     recorded, ended = recorded_of(job, member), False
     try:
-        play(staging.script(scene), recorded.answer)
+        play(staging.script(scene), recorded.answer, staging.wants_max(scene))
         findings.held(scene.case.contract, f"{len(calls)} calls")
         ended = True
     except NotPossible as impossible:

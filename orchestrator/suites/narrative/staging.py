@@ -10,6 +10,7 @@ from orchestrator.suites.integrity.calls import Script
 from orchestrator.suites.integrity.checks import Findings
 from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.integrity.evidence import JobLine, evidence_error
+from orchestrator.suites.integrity.playing import WANTS_MAX
 from orchestrator.suites.narrative.cases import CASES
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
@@ -19,6 +20,9 @@ from orchestrator.suites.narrative.tally import Tally
 from orchestrator.suites.narrative.told import FactsTold
 
 __all__ = ["Staging"]
+
+_TIMES_TOLD_MAX = 10
+"""More often than any script tells a story, or asks its questions."""
 
 
 class Staging:
@@ -81,6 +85,15 @@ class Staging:
     def script(self, scene: Scene) -> Script:
         """The script of a trial."""
         return scene.case.script(scene)
+
+    def wants_max(self, scene: Scene) -> int:
+        """More wants than the script of a trial has: a few times what is told and what is asked.
+
+        A small corpus is filled up to the largest level by few trials, each of which tells much.
+        """
+        told = sum(len(story.batches) for story in (scene.story, *scene.beside))
+        asked = len(scene.story.questions) + (len(scene.other.questions) if scene.other else 0)
+        return WANTS_MAX + _TIMES_TOLD_MAX * (told + asked)
 
     def _cast(self, case: NarrativeCase, members: list[Member], corpus: Corpus) -> None:
         stories = case.stories(corpus)

@@ -217,6 +217,11 @@ def test_a_script_without_an_end_is_our_own_fault() -> None:
         play(endless(), answer)
     assert asked == WANTS_MAX
 
+    asked = 0
+    with pytest.raises(RuntimeError, match="7 wants"):
+        play(endless(), answer, 7)
+    assert asked == 7
+
 
 def test_every_method_of_the_memory_can_be_asked() -> None:
     names = {

@@ -89,6 +89,14 @@ def test_the_largest_level_is_filled_up_with_derived_stories() -> None:
     assert {record.verdict for record in records} == {Verdict.UNSCORED}
 
 
+def test_one_story_fills_the_largest_level_up_by_itself() -> None:
+    # 999 derived stories of three turns and its own: more calls than a script of fixed length has.
+    records = play("level.scale_1000_scoped", corpus=Corpus((LOOM,), own=True))
+
+    assert [record.verdict for record in records] == [Verdict.UNSCORED]
+    assert figures_of(records[0])["cp8_published"] == "3/3"
+
+
 @pytest.mark.parametrize("case", [*GRADED, "property.disambiguation", "property.bad_input"])
 @pytest.mark.parametrize("flaw", ["empty", "both"])
 def test_an_answer_that_is_neither_text_nor_declined_is_none(case: str, flaw: str) -> None:

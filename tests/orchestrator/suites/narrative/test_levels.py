@@ -114,6 +114,13 @@ def test_one_story_is_derived_from_though_it_has_nobody_to_be_exchanged_for() ->
     assert all(seller in each.batches[0].user_input for each in derived)
 
 
+def test_what_would_be_told_after_the_last_year_stays_where_it_was() -> None:
+    story = Story.model_validate(good())
+    last = story.batches[0].model_copy(update={"time": "9999-06-01T10:00"})
+    late = story.model_copy(update={"batches": (last,)})
+    assert [one.batches[0].time for one in derive([late], 2)] == ["9999-06-01T10:00"] * 2
+
+
 def test_who_is_named_in_full_is_called_by_the_first_name_afterwards() -> None:
     stories = list(_corpus()[:4])
     turn = (
