@@ -32,7 +32,7 @@ __all__ = [
     "partition_rules",
 ]
 
-Action: TypeAlias = Literal["lost", "reset", "delayed", "duplicated", "reordered"]
+Action: TypeAlias = Literal["lost", "reset", "delayed", "duplicated", "reordered", "held"]
 """What a fault does to a message; `lost` and `reset` also to every message of an edge."""
 
 Direction: TypeAlias = Literal["requests", "responses", "both"]
@@ -51,6 +51,7 @@ _ACTIONS: dict[Action, tuple[pb.RuleAction.ValueType, TraceKind]] = {
     "delayed": (pb.RULE_ACTION_DELAY, TraceKind.DELAYED),
     "duplicated": (pb.RULE_ACTION_DUPLICATE, TraceKind.DUPLICATED),
     "reordered": (pb.RULE_ACTION_REORDER, TraceKind.REORDERED),
+    "held": (pb.RULE_ACTION_HOLD, TraceKind.HELD),
 }
 _TIMED = frozenset({"delayed", "reordered"})
 _PHASES: dict[Direction, tuple[pb.MessagePhase.ValueType, ...]] = {
@@ -183,10 +184,15 @@ class Disturbed:
             self.fault.client.clear(*(rule.rule_id for rule in self.fault.rules))
             self.lifted_sequence = self.fault.client.statistics().trace_head_sequence
 
-    def receipt(self) -> NetworkReceipt:
-        """The proof, as of now: read it when messages have had the time to pass again."""
+    def receipt(self, trace: Sequence[TraceRecord] | None = None) -> NetworkReceipt:
+        """The proof, as of now: read it when messages have had the time to pass again.
+
+        Args:
+            trace: the stack's records from `first_sequence` or earlier on; None: they are read.
+        """
         self.lift()
-        records = tuple(self.fault.client.trace(self.first_sequence))
+        read = self.fault.client.trace(self.first_sequence) if trace is None else trace
+        records = tuple(one for one in read if one.sequence >= self.first_sequence)
         ids = {rule.rule_id for rule in self.fault.rules}
         kind = _ACTIONS[self.fault.action][1]
         met = [one for one in records if one.kind is kind and one.rule_id in ids]
@@ -219,7 +225,7 @@ def _passed(
     answered: set[int] = set()
     passed = 0
     for record in records:
-        if (_role(record.source), record.target) not in edges:
+        if edges.isdisjoint((("", record.target), (_role(record.source), record.target))):
             continue
         if record.kind is TraceKind.RESPONSE_RECEIVED:
             answered.add(record.call_id)

@@ -221,7 +221,15 @@ class DriftReceipt(FaultReceipt):
 
     def missing(self) -> list[str]:
         """Names of the proofs that are lacking."""
-        lacking = super().missing()
+        return [*super().missing(), *self._lacking()]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the two answers alone prove the drift."""
+        return not self._lacking()
+
+    def _lacking(self) -> list[str]:
+        lacking = []
         if self.after.monotonic_ns <= self.before.monotonic_ns:
             lacking.append("drift: the monotonic clock went back; both answers must be of one life")
         elif abs(self.measured_rate - self.asked_rate) > DRIFT_TOLERANCE * abs(self.asked_rate - 1):
@@ -275,7 +283,7 @@ class NetworkReceipt(FaultReceipt):
     """
 
     kind: Literal["network"] = "network"
-    action: Literal["lost", "reset", "delayed", "duplicated", "reordered"]
+    action: Literal["lost", "reset", "delayed", "duplicated", "reordered", "held"]
     edges: tuple[str, ...]
     direction: Literal["requests", "responses", "both"]
     until_lifted: bool

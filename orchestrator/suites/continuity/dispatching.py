@@ -21,7 +21,11 @@ Found = tuple[common_pb2.EffectPresence.ValueType, continuity_pb2.Receipt | None
 
 
 def dispatch(
-    session: Session, member: Member, spec: continuity_pb2.OperationSpec, attempt: int
+    session: Session,
+    member: Member,
+    spec: continuity_pb2.OperationSpec,
+    attempt: int,
+    seconds: float = CALL_SECONDS,
 ) -> continuity_pb2.Receipt | None:
     """Call the tool once, under one attempt.
 
@@ -39,7 +43,7 @@ def dispatch(
     )
     destination = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
     try:
-        answer = destination.Invoke(request, timeout=CALL_SECONDS)
+        answer = destination.Invoke(request, timeout=seconds)
     except grpc.RpcError:
         return None
     if answer.HasField("tool_error"):
@@ -48,14 +52,19 @@ def dispatch(
     return receipt_of_result(spec, attempt, answer.result)
 
 
-def ask_destination(session: Session, spec: continuity_pb2.OperationSpec, attempt: int) -> Found:
+def ask_destination(
+    session: Session,
+    spec: continuity_pb2.OperationSpec,
+    attempt: int,
+    seconds: float = CALL_SECONDS,
+) -> Found:
     """Ask whether the effect is there, fencing at an attempt."""
     request = destination_pb2.QueryEffectRequest(
         workflow_id=spec.workflow_id, operation_id=spec.operation_id, fence_attempt=attempt
     )
     destination = session.destination_for(spec.workflow_id, spec.operation_id, attempt)
     try:
-        answer = destination.QueryEffect(request, timeout=CALL_SECONDS)
+        answer = destination.QueryEffect(request, timeout=seconds)
     except grpc.RpcError:
         return common_pb2.EFFECT_PRESENCE_UNKNOWN, None
     if answer.presence == common_pb2.EFFECT_PRESENCE_PRESENT:

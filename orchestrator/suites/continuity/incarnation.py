@@ -42,11 +42,13 @@ class Incarnation:
         session: The stack's session.
         name: Incarnation id; another name is another life.
         call_seconds: Deadline of every call.
+        workflow_id: Told beside every call; empty: the specification's, which may be a lie.
     """
 
     session: Session
     name: str
     call_seconds: float = CALL_SECONDS
+    workflow_id: str = ""
 
     def begin(
         self,
@@ -148,7 +150,7 @@ class Incarnation:
         return self._reply(self._clients(spec).continuity.Resolve, request)
 
     def _clients(self, spec: continuity_pb2.OperationSpec) -> MemoryClients:
-        return self.session.with_workflow(spec.workflow_id, spec.operation_id)
+        return self.session.with_workflow(self.workflow_id or spec.workflow_id, spec.operation_id)
 
     def _reply(self, method: Callable[..., _Answer], request: object) -> Reply[_Answer]:
         try:

@@ -7,13 +7,14 @@ that time against the memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from chaos.receipts import RestartReceipt, TargetKill
 from orchestrator.runtimes.base import ServiceHandle
 from orchestrator.suites.continuity.stage import Stage
 
-__all__ = ["channels_of", "kill_and_restart", "kill_host"]
+__all__ = ["channels_of", "kill_and_restart", "kill_host", "kill_together"]
 
 _EXIT_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
@@ -73,6 +74,50 @@ def kill_host(stage: Stage) -> None:
     _keep(
         stage, death, target, round(stage.context.progress.standby_seconds * _MILLISECONDS_A_SECOND)
     )
+
+
+def kill_together(stage: Stage, services: Sequence[str], *, host: bool) -> None:
+    """Kill several services at one moment and start them again; the standby follows a host.
+
+    Args:
+        stage: The batch.
+        services: Without hosts; at least one.
+        host: The active host is killed as well.
+
+    Raises:
+        StackError, ChaosError: One did not end, or is not healthy again.
+    """
+    if host:
+        stage.await_standby()
+    killed_host = stage.context.session.active.service
+    names = [*services, *([killed_host] if host else [])]
+    stage.killing = "memory" in services
+    deaths = _killed_at_once(stage, names)
+    if host:
+        stage.take_over(killed_host)
+    for name in services:
+        _mark(stage, name, "restarting")
+        stage.context.stack.service(name).start()
+    began = time.monotonic()
+    for name in services:
+        for channel in channels_of(name):
+            stage.interposer.refresh(channel, _HEALTHY_SECONDS)
+        healthy_ms = round((time.monotonic() - began) * _MILLISECONDS_A_SECOND)
+        _mark(stage, name, "healthy")
+        _keep(stage, deaths[name], stage.context.stack.service(name), healthy_ms)
+    stage.killing = False
+    if host:
+        stage.await_standby()
+        seconds = stage.context.progress.standby_seconds
+        target = stage.context.stack.service(killed_host)
+        _keep(stage, deaths[killed_host], target, round(seconds * _MILLISECONDS_A_SECOND))
+
+
+def _killed_at_once(stage: Stage, names: Sequence[str]) -> dict[str, TargetKill]:
+    targets = [stage.context.stack.service(name) for name in names]
+    with ThreadPoolExecutor(len(targets)) as pool:
+        deaths = list(pool.map(lambda target: _killed(stage, target), targets))
+    return {death.service: death for death in deaths}
 
 
 def _killed(stage: Stage, target: ServiceHandle) -> TargetKill:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from chaos.clock import read_offset_ns, write_offset_ns
 from chaos.drift import ClockDrift
 from chaos.errors import FaultNotPossible
-from chaos.receipts import ClockReading, ClockReceipt
+from chaos.receipts import ClockReading, ClockReceipt, DriftReceipt
 from orchestrator.oracle.clockmap import DRIFT_BEGAN, DRIFT_MARK
 from orchestrator.suites.continuity.clocks import ClockMark, mark_memory_clock
 from orchestrator.suites.continuity.expiry import NS, read_clock
@@ -78,8 +78,13 @@ def skewed(stage: Stage, service: str, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def drifting(stage: Stage, rate: float) -> Iterator[None]:
+def drifting(stage: Stage, rate: float, *, unproven: bool = False) -> Iterator[None]:
     """The memory's clock runs at another rate for a while.
+
+    Args:
+        stage: The batch.
+        rate: Seconds of its clock in one second.
+        unproven: A drift that its receipt does not prove is none; otherwise the trial lacks it.
 
     Raises:
         FaultNotPossible, ClockError: It cannot be set here.
@@ -95,7 +100,9 @@ def drifting(stage: Stage, rate: float) -> Iterator[None]:
         yield
         stage.mark_clock()
     finally:
-        stage.keep(active.lift())
+        receipt = active.lift()
+        if not unproven or (isinstance(receipt, DriftReceipt) and receipt.drifted):
+            stage.keep(receipt)
         stage.pauses.clock_is_free = True
         stage.interposer.mark({"kind": DRIFT_MARK, "service": "memory", "step": "ended"})
         stage.mark_clock()

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import cast
 
+from chaos.clock import read_offset_ns
 from chaos.faults import ActiveFault
 from chaos.receipts import TelemetryReceipt
 from chaos.telemetry_faults import TelemetryAction, TelemetryFault
 from orchestrator.suites.continuity.expiry import NS
+from orchestrator.suites.continuity.skewing import drifting, restart_behind
 from orchestrator.suites.continuity.stage import Stage
+from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS
 
-__all__ = ["Clocks", "StackTelemetry"]
+__all__ = ["Clocks", "StackTelemetry", "distance_ns"]
 
 _MEMORY = "memory"
 _HOST = "agent"
 _MINUTES_NS = 300 * NS
 _DAY_NS = 86_400 * NS
+_KEY_NS = LONG_RETENTION_SECONDS * NS
 _ALMOST_NS = 2 * NS
 _LATE_MS = 400
+_RATE = 10.0
+_DRIFT_SECONDS = 0.5
 
 
 class Clocks:
@@ -30,6 +38,7 @@ class Clocks:
         self._stage = stage
         self._set_ns: Counter[str] = Counter()
         self._most_ns = 0
+        self._drift: tuple[AbstractContextManager[None], int, float] | None = None
 
     def jump(self, variant: str) -> None:
         """Set one once.
@@ -47,6 +56,50 @@ class Clocks:
             service = self._stage.context.session.active.service
         by_ns = self._by_ns(how_far)
         self._stage.move_clock(service, by_ns)
+        self._note(service, by_ns)
+
+    def restart(self, how_far: str) -> None:
+        """Kill the memory, set its clock while it is down, and start it again.
+
+        Raises:
+            FaultNotPossible, ClockError, SilentClock: As `Stage.move_clock`.
+            StackError, ChaosError: It did not end, or is not healthy again.
+        """
+        by_ns = self._by_ns(how_far)
+        restart_behind(self._stage, by_ns)
+        self._note(_MEMORY, by_ns)
+
+    def drift(self, rate: str) -> None:
+        """From here on the memory's clock runs at another rate.
+
+        Raises:
+            FaultNotPossible, ClockError, SilentClock: As `Stage.move_clock`.
+        """
+        self.steady()
+        folder = self._stage.context.stack.service(_MEMORY).clock_folder
+        if folder is None:
+            return
+        drifting_now = drifting(self._stage, float(rate or _RATE), unproven=True)
+        self._drift = (drifting_now, read_offset_ns(folder), time.monotonic())
+        drifting_now.__enter__()
+
+    def steady(self) -> None:
+        """The memory's clock runs as all do, from where it has drifted to.
+
+        Raises:
+            ClockError, SilentClock: As `Stage.move_clock`.
+        """
+        if self._drift is None:
+            return
+        (drifting_now, offset_ns, began), self._drift = self._drift, None
+        # A drift of a moment is none that anybody could measure.
+        time.sleep(max(0.0, began + _DRIFT_SECONDS - time.monotonic()))
+        drifting_now.__exit__(None, None, None)
+        folder = self._stage.context.stack.service(_MEMORY).clock_folder
+        if folder is not None:
+            self._note(_MEMORY, read_offset_ns(folder) - offset_ns)
+
+    def _note(self, service: str, by_ns: int) -> None:
         self._set_ns[service] += by_ns
         self._most_ns = max(self._most_ns, self._set_ns[_MEMORY])
 
@@ -64,17 +117,28 @@ class Clocks:
                 self._stage.move_clock(service, -set_ns)
 
     def _by_ns(self, how_far: str) -> int:
-        lease_ns = self._stage.context.describe.limits.lease_seconds * NS
-        return {
-            "": lease_ns + NS,
-            "lease_end": lease_ns + NS,
-            "lease_almost": max(NS, lease_ns - _ALMOST_NS),
-            "minutes": _MINUTES_NS,
-            "day": _DAY_NS,
-            "back_second": -NS,
-            "back_minutes": -_MINUTES_NS,
-            "back_day": -_DAY_NS,
-        }[how_far]
+        return distance_ns(how_far, self._stage.context.describe.limits.lease_seconds * NS)
+
+
+def distance_ns(how_far: str, lease_ns: int) -> int:
+    """By how much a clock is set.
+
+    Args:
+        how_far: A variant of Act.JUMP, without its service.
+        lease_ns: The lease that the memory declares.
+    """
+    return {
+        "": lease_ns + NS,
+        "lease_end": lease_ns + NS,
+        "lease_almost": max(NS, lease_ns - _ALMOST_NS),
+        "half_lease": lease_ns // 2 + NS,
+        "key_almost": _KEY_NS - lease_ns - lease_ns // 2,
+        "minutes": _MINUTES_NS,
+        "day": _DAY_NS,
+        "back_second": -NS,
+        "back_minutes": -_MINUTES_NS,
+        "back_day": -_DAY_NS,
+    }[how_far]
 
 
 @dataclass

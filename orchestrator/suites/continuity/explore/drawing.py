@@ -12,120 +12,55 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
 from orchestrator.model import CapabilityVariant
+from orchestrator.suites.continuity.explore.acts import (
+    BACK,
+    FORWARD,
+    HALF,
+    LEFT_BEHIND,
+    SHORT_LIMITS,
+    TIMELESS_KILLS,
+    VARIANTS,
+    WAKING,
+    WEIGHTS,
+)
 from orchestrator.suites.continuity.explore.steps import EVERY_LANE, Act, Schedule, Step
+from orchestrator.suites.continuity.explore.wearing import LONG_LIMITS
 from orchestrator.suites.integrity.search.dice import DICE_MAX, Dice
 
 __all__ = ["Coverage", "draw"]
 
 _AGENTS = 3
 _FRESH_AGENT = 9
-_BACK_MAX = 3
 _TOGETHER_MAX = 4
 _QUESTIONS_MAX = 6
 _IN_SWARM = 0.65
-_STEPS_LEAST, _STEPS_MORE = 2, 5
+_STEPS_LEAST, _STEPS_MORE = 3, 7
 _PARTS_LEAST, _PARTS_MORE = 2, 4
 _RESTS = 0.4
 """How often a lane does nothing until the next thing befalls all: that meets what it holds."""
 _WAKES = 0.5
-"""How often a lane's first step under a clock that was set just now is to ask."""
+"""How often a lane's first step after something befell all is to ask."""
 _RETURNS = 0.6
-"""How often the memory's clock, set forward, is set back next."""
-_CAPABILITIES = tuple(CapabilityVariant)
-
-_WEIGHTS: Mapping[Act, int] = {
-    Act.BEGIN: 12,
-    Act.AGAIN: 4,
-    Act.TOGETHER: 2,
-    Act.FOLLOW: 3,
-    Act.LIFE: 2,
-    Act.PEEK: 1,
-    Act.DISPATCH: 5,
-    Act.RECORD: 7,
-    Act.ASK: 6,
-    Act.RENEW: 4,
-    Act.RESOLVE: 2,
-    Act.FAULT: 2,
-    Act.RELEASE: 2,
-    Act.JUMP: 9,
-    Act.TELEMETRY: 1,
-    Act.HOSTS: 2,
-    Act.KILL: 2,
-    Act.KILL_AT_WORK: 1,
-}
-
-_LOST = tuple(
-    "/".join(parts)
-    for parts in product(
-        ("Begin", "RecordReceipt", "RecordQuery", "Renew", "Invoke", "QueryEffect"),
-        ("request", "response"),
-        ("fail", "drop", "hold", "delay", "reorder"),
-    )
-) + tuple(
-    f"{method}/request/duplicate"
-    for method in ("Begin", "RecordReceipt", "RecordQuery", "Invoke", "QueryEffect")
-)
-
-_VARIANTS: Mapping[Act, tuple[str, ...]] = {
-    Act.BEGIN: ("", "arguments", "tool", "destination", "capability", "key", "principal"),
-    Act.AGAIN: ("", "other_life"),
-    Act.RECORD: (
-        "",
-        "token",
-        "other_life",
-        "attempt",
-        "operation",
-        "arguments",
-        "mislabelled",
-        "other_result",
-    ),
-    Act.ASK: (
-        "",
-        "present",
-        "absent_final",
-        "absent_uncertain",
-        "unknown",
-        "ticket",
-        "attempt",
-    ),
-    Act.RENEW: ("", "token", "other_life", "attempt"),
-    Act.RESOLVE: (
-        "did_not_happen",
-        "happened",
-        "abandon",
-        "did_not_happen:stranger",
-        "happened:stranger",
-        "did_not_happen:again",
-    ),
-    Act.FAULT: _LOST,
-    Act.RELEASE: ("deliver", "drop"),
-    Act.JUMP: (
-        "lease_end",
-        "lease_end",
-        "lease_almost",
-        "minutes",
-        "minutes",
-        "day",
-        "back_second",
-        "back_minutes",
-        "back_day",
-        "agent:minutes",
-        "agent:back_day",
-        "destination:day",
-        "destination:back_minutes",
-    ),
-    Act.TELEMETRY: ("drop", "delay", "duplicate", "reorder", "slow", "errors", ""),
-    Act.KILL: ("memory", "memory", "agent", "agent", "destination", "observer"),
-}
-_BACK = tuple(variant for variant in _VARIANTS[Act.JUMP] if variant.startswith("back_"))
-_FORWARD = frozenset(_VARIANTS[Act.JUMP][: _VARIANTS[Act.JUMP].index(_BACK[0])])
+"""How often the memory's clock, set forward by a lease or more, is set back next."""
+_GOES_ON = 0.6
+"""How often half a lease is followed by the other half."""
+_FOLLOWS = 0.3
+"""How often a step is followed by one that meets what it left."""
+_NOVELTY = 0.5
+"""How often what was seen often is drawn less: without it what is rare never meets, and always the
+plain things that most rules are about would be seen less and less."""
+_DOWN = 0.3
+"""How often a clock is set back while the memory is down."""
+_LATEST = 0.6
+"""How often a step is about what was told last; else about what was told before that."""
+_BACK_MAX = 2
 _PLAIN = 0.5
 """How often nothing about a step is wrong, without a look at the ways in which it can be."""
+_CAPABILITIES = tuple(CapabilityVariant)
 
 
 @dataclass
@@ -139,7 +74,7 @@ class Coverage:
         for lane, capability in enumerate(schedule.capabilities):
             before = ""
             for step in schedule.of_lane(lane).steps:
-                name = f"{step.act}:{step.variant}"
+                name = _name(step)
                 self.followed[capability.value, before, name] += 1
                 before = name
 
@@ -175,79 +110,143 @@ def draw(
         operators: Somebody can sign for an operator.
         capabilities: Of each lane; empty: all in turn.
     """
-    dice = Dice(seed % (DICE_MAX + 1), number)
     chosen = tuple(capabilities) or tuple(
         _CAPABILITIES[(number + lane) % len(_CAPABILITIES)] for lane in range(lanes)
     )
-    left_out = set() if operators else {Act.RESOLVE}
-    swarms = [_swarm(dice, left_out) for _ in chosen]
-    befalling = _swarm_of(tuple(act for act in _WEIGHTS if act.of_all), dice)
-    if not clocks:
-        befalling = [act for act in befalling if act is not Act.JUMP] or [Act.KILL]
-    steps: list[Step] = []
-    before = ["" for _ in chosen]
-    befell: Step | None = None
-    for _ in range(_PARTS_LEAST + dice.below(_PARTS_MORE)):
-        for lane, capability in enumerate(chosen):
-            if befell is not None and dice.chance(_RESTS):
-                continue
-            if befell is not None and befell.act is Act.JUMP and dice.chance(_WAKES):
-                steps.append(Step(act=Act.BEGIN, lane=lane, agent=dice.below(_AGENTS)))
-                before[lane] = f"{Act.BEGIN}:"
-            for _ in range(_STEPS_LEAST + dice.below(_STEPS_MORE)):
-                step = _drawn(dice, lane, (capability, before[lane]), swarms[lane], coverage)
-                steps.append(step)
-                before[lane] = f"{step.act}:{step.variant}"
-        if clocks and _is_forward(befell) and dice.chance(_RETURNS):
-            befell = Step(act=Act.JUMP, variant=dice.one(_BACK))
-        else:
-            befell = _drawn(dice, EVERY_LANE, (chosen[0], before[0]), befalling, coverage)
-        steps.append(befell)
-        before = [f"{befell.act}:{befell.variant}" for _ in chosen]
-    steps += _ending(len(chosen), clocks=clocks)
-    return Schedule(capabilities=chosen, steps=tuple(steps))
+    return _Draw(
+        Dice(seed % (DICE_MAX + 1), number), chosen, coverage, clocks, operators
+    ).schedule()
 
 
-def _is_forward(step: Step | None) -> bool:
-    return step is not None and step.act is Act.JUMP and step.variant in _FORWARD
+class _Draw:
+    """One schedule on its way."""
+
+    def __init__(
+        self,
+        dice: Dice,
+        capabilities: tuple[CapabilityVariant, ...],
+        coverage: Coverage,
+        clocks: bool,
+        operators: bool,
+    ) -> None:
+        self._dice = dice
+        self._capabilities = capabilities
+        self._coverage = coverage
+        self._clocks = clocks
+        # Where nobody can sign, nobody speaks, and a limit that needs a word is not met.
+        left_out = set() if operators else {Act.RESOLVE}
+        self._swarms = [self._swarm(left_out) for _ in capabilities]
+        self._befalling = self._swarm_of(tuple(act for act in WEIGHTS if act.of_all))
+        if not clocks:
+            timed = (Act.JUMP, Act.DRIFT)
+            self._befalling = [act for act in self._befalling if act not in timed] or [Act.KILL]
+        self._before = ["" for _ in capabilities]
+        self._befell: Step | None = None
+        self._worn_out = False
+
+    def schedule(self) -> Schedule:
+        """Parts of lanes, and between them what befalls all."""
+        steps: list[Step] = []
+        for _ in range(_PARTS_LEAST + self._dice.below(_PARTS_MORE)):
+            for lane in range(len(self._capabilities)):
+                steps += self._part(lane)
+            self._befell = self._befall()
+            steps.append(self._befell)
+            self._before = [_name(self._befell) for _ in self._capabilities]
+        steps += _ending(len(self._capabilities), clocks=self._clocks)
+        return Schedule(capabilities=self._capabilities, steps=tuple(steps))
+
+    def _part(self, lane: int) -> Iterator[Step]:
+        """What a lane does until the next thing befalls all: nothing, often."""
+        if self._befell is not None and self._dice.chance(_RESTS):
+            return
+        acts, last = self._swarms[lane], None
+        if self._befell is not None and self._dice.chance(_WAKES):
+            last = self._noted(self._step(lane, self._dice.one(WAKING)))
+            yield last
+        for _ in range(_STEPS_LEAST + self._dice.below(_STEPS_MORE)):
+            left = () if last is None else LEFT_BEHIND.get(last.act, ())
+            if left and self._dice.chance(_FOLLOWS):
+                last = self._noted(self._step(lane, self._dice.one(left)))
+            else:
+                last = self._noted(self._drawn(lane, acts))
+            yield last
+
+    def _befall(self) -> Step:
+        """A clock that went half a lease on often goes on; one that went further often goes back."""
+        befell = self._befell
+        if self._clocks and befell is not None and befell.act is Act.JUMP:
+            if befell.variant == HALF and self._dice.chance(_GOES_ON):
+                return Step(act=Act.JUMP, variant=HALF)
+            if befell.variant in FORWARD and self._dice.chance(_RETURNS):
+                return self._back()
+        return self._drawn(EVERY_LANE, self._befalling)
+
+    def _back(self) -> Step:
+        """At once, or while the memory is down."""
+        variant = self._dice.one(BACK)
+        if self._dice.chance(_DOWN):
+            return Step(act=Act.KILL, variant=f"memory:{variant}")
+        return Step(act=Act.JUMP, variant=variant)
+
+    def _noted(self, step: Step) -> Step:
+        self._before[step.lane] = _name(step)
+        return step
+
+    def _swarm(self, left_out: set[Act]) -> list[Act]:
+        acts = tuple(act for act in WEIGHTS if not act.of_all and act not in left_out)
+        kept = self._swarm_of(acts)
+        return kept if Act.BEGIN in kept else [Act.BEGIN, *kept]
+
+    def _swarm_of(self, acts: Sequence[Act]) -> list[Act]:
+        return [act for act in acts if self._dice.chance(_IN_SWARM)] or list(acts[:1])
+
+    def _drawn(self, lane: int, acts: Sequence[Act]) -> Step:
+        """One of the acts, by its weight and how often it has followed what the lane met last."""
+        at = max(lane, 0)
+        met = (self._capabilities[at], self._before[at])
+        candidates = [self._step(lane, act) for act in acts]
+        weights = [float(WEIGHTS[step.act]) for step in candidates]
+        if self._dice.chance(_NOVELTY):
+            weights = [
+                weight * self._coverage.weight(*met, step)
+                for weight, step in zip(weights, candidates, strict=True)
+            ]
+        left = self._dice.below(1_000_000) / 1_000_000 * sum(weights)
+        drawn = candidates[-1]
+        for step, weight in zip(candidates, weights, strict=True):
+            left -= weight
+            if left <= 0:
+                drawn = step
+                break
+        self._worn_out = self._worn_out or drawn.variant in LONG_LIMITS
+        return drawn
+
+    def _step(self, lane: int, act: Act) -> Step:
+        variant = self._variant(act)
+        if act.of_all:
+            return Step(act=act, variant=variant)
+        amount = 0 if self._dice.chance(_LATEST) else 1 + self._dice.below(_BACK_MAX)
+        if act is Act.TOGETHER:
+            amount = 2 + self._dice.below(_TOGETHER_MAX - 1)
+        if act is Act.FOLLOW:
+            amount = self._dice.below(_QUESTIONS_MAX)
+        agent = self._dice.below(_AGENTS)
+        return Step(act=act, lane=lane, agent=agent, amount=amount, variant=variant)
+
+    def _variant(self, act: Act) -> str:
+        variants = VARIANTS.get(act, ("",))
+        if act is Act.KILL and not self._clocks:
+            variants = TIMELESS_KILLS
+        if act is Act.WEAR_OUT and self._worn_out:
+            variants = SHORT_LIMITS
+        if variants[0] == "" and self._dice.chance(_PLAIN):
+            return ""
+        return self._dice.one(variants)
 
 
-def _swarm(dice: Dice, left_out: set[Act]) -> list[Act]:
-    acts = tuple(act for act in _WEIGHTS if not act.of_all and act not in left_out)
-    kept = _swarm_of(acts, dice)
-    return kept if Act.BEGIN in kept else [Act.BEGIN, *kept]
-
-
-def _swarm_of(acts: Sequence[Act], dice: Dice) -> list[Act]:
-    return [act for act in acts if dice.chance(_IN_SWARM)] or list(acts[:1])
-
-
-def _drawn(
-    dice: Dice, lane: int, met: tuple[CapabilityVariant, str], acts: Sequence[Act], seen: Coverage
-) -> Step:
-    """One of the acts, by its weight and by how often it has followed what the lane met last."""
-    candidates = [_step(dice, lane, act) for act in acts]
-    weights = [_WEIGHTS[step.act] * seen.weight(*met, step) for step in candidates]
-    at = dice.below(1_000_000) / 1_000_000 * sum(weights)
-    for step, weight in zip(candidates, weights, strict=True):
-        at -= weight
-        if at <= 0:
-            return step
-    return candidates[-1]
-
-
-def _step(dice: Dice, lane: int, act: Act) -> Step:
-    variants = _VARIANTS.get(act, ("",))
-    plain = variants[0] == "" and dice.chance(_PLAIN)
-    variant = "" if plain else dice.one(variants)
-    if act.of_all:
-        return Step(act=act, variant=variant)
-    amount = 0 if dice.chance(0.7) else dice.below(_BACK_MAX)
-    if act is Act.TOGETHER:
-        amount = 2 + dice.below(_TOGETHER_MAX - 1)
-    if act is Act.FOLLOW:
-        amount = dice.below(_QUESTIONS_MAX)
-    return Step(act=act, lane=lane, agent=dice.below(_AGENTS), amount=amount, variant=variant)
+def _name(step: Step) -> str:
+    return f"{step.act}:{step.variant}"
 
 
 def _ending(lanes: int, *, clocks: bool) -> list[Step]:

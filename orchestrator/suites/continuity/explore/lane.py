@@ -10,21 +10,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from memqual.v1 import common_pb2, continuity_pb2
+from memqual.v1 import common_pb2, continuity_pb2, vendor_pb2
 from orchestrator.plan import Member
 from orchestrator.suites.continuity.dispatching import ask_destination, dispatch
 from orchestrator.suites.continuity.explore.faults import LaneFaults
+from orchestrator.suites.continuity.explore.odd import changed_receipt, changed_spec, receipt_of
 from orchestrator.suites.continuity.explore.operators import Operator
 from orchestrator.suites.continuity.explore.steps import Act, Step
+from orchestrator.suites.continuity.explore.wearing import wear_out
 from orchestrator.suites.continuity.incarnation import Incarnation
-from orchestrator.suites.continuity.specs import receipt_for, spec_of
+from orchestrator.suites.continuity.specs import spec_of
 from orchestrator.suites.continuity.stage import Stage
 from services.common.canonical import sha256_hex
 
 __all__ = ["Lane"]
-
-_SHORT_SECONDS = 0.4
-"""Deadline of calls that a fault may have silenced; what comes later is in the trace as well."""
 
 _PRESENCES = {
     "present": common_pb2.EFFECT_PRESENCE_PRESENT,
@@ -36,12 +35,23 @@ _PRESENCES = {
 
 @dataclass
 class _Told:
-    """One EXECUTE that an agent was told."""
+    """One EXECUTE that an agent was told, of the operation as it asked for it."""
 
     agent: str
+    spec: continuity_pb2.OperationSpec
     attempt: int
     token: str
     receipt: continuity_pb2.Receipt | None = None
+
+
+@dataclass
+class _Ticket:
+    """One QUERY that an agent was told."""
+
+    agent: str
+    spec: continuity_pb2.OperationSpec
+    attempt: int
+    ticket: str
 
 
 @dataclass
@@ -62,6 +72,7 @@ class Lane:
         stage: The batch.
         member: The trial.
         faults: The lane's faults of the network.
+        operator: Who says words about its operation.
     """
 
     stage: Stage
@@ -69,7 +80,7 @@ class Lane:
     faults: LaneFaults
     operator: Operator
     _told: list[_Told] = field(default_factory=list, init=False)
-    _tickets: list[tuple[str, int, str]] = field(default_factory=list, init=False)
+    _tickets: list[_Ticket] = field(default_factory=list, init=False)
     _agents: dict[int, _Agent] = field(default_factory=dict, init=False)
     _crowds: int = field(default=0, init=False)
 
@@ -91,20 +102,46 @@ class Lane:
             Act.RECORD: self._record,
             Act.ASK: self._ask,
             Act.RENEW: self._renew,
-            Act.RESOLVE: lambda step: self.operator.say(step.variant),
+            Act.RESOLVE: lambda step: self.say(step.variant),
+            Act.WEAR_OUT: lambda step: wear_out(self, step.variant),
             Act.FAULT: lambda step: self.faults.arm(step.variant),
             Act.RELEASE: lambda step: self.faults.release(deliver=step.variant == "deliver"),
         }
         taken[step.act](step)
 
-    def _spec(self) -> continuity_pb2.OperationSpec:
-        """The lane's operation.
+    @property
+    def limits(self) -> vendor_pb2.Limits:
+        """What the memory declares."""
+        return self.stage.context.describe.limits
+
+    def operation(self, number: int) -> continuity_pb2.OperationSpec:
+        """The workflow's operation of that number; 0: the lane's own.
 
         Its intent is its own: what agents here lie about must not be told to the workflow's host.
         """
-        spec = spec_of(self.member)
-        spec.intent_digest = sha256_hex(f"explored:{spec.intent_digest}".encode())
+        spec = spec_of(self.member, str(number))
+        spec.intent_digest = sha256_hex(f"explored:{number}:{spec.intent_digest}".encode())
         return spec
+
+    def host(self, name: str) -> Incarnation:
+        """A life of a host of the workflow's own; a fault that silences shortens its patience."""
+        return self._incarnation(f"{name}-{self.member.workflow_id}")
+
+    def ask(self, host: Incarnation) -> continuity_pb2.Decision | None:
+        """Ask about the lane's own operation."""
+        return self._ask_memory(host.name, self.operation(0), None)
+
+    def renew(self) -> bool:
+        """Ask for more time under the latest grant; whether it was given."""
+        if not self._told:
+            return False
+        held = self._told[-1]
+        reply = self._incarnation(held.agent).renew(held.spec, held.attempt, held.token)
+        return reply.answer is not None
+
+    def say(self, word: str) -> None:
+        """An operator's word; see `Operator.say`."""
+        self.operator.say(word, self.faults.patience_seconds)
 
     def _die(self, step: Step) -> None:
         self._agent(step.agent).life += 1
@@ -116,13 +153,11 @@ class Lane:
         return f"x{number}.{self._agent(number).life}-{self.member.workflow_id}"
 
     def _incarnation(self, name: str) -> Incarnation:
-        host = Incarnation(self.stage.context.session, name)
-        if self.faults.silencing:
-            host.call_seconds = _SHORT_SECONDS
-        return host
+        session, seconds = self.stage.context.session, self.faults.patience_seconds
+        return Incarnation(session, name, seconds, self.member.workflow_id)
 
     def _begin(self, step: Step) -> None:
-        spec = _changed(self._spec(), step.variant)
+        spec = changed_spec(self.operation(0), step.variant)
         name = self._name(step.agent)
         if step.act is Act.PEEK:
             self._incarnation(name).peek(spec)
@@ -141,7 +176,7 @@ class Lane:
 
     def _together(self, step: Step) -> None:
         self._crowds += 1
-        spec = self._spec()
+        spec = self.operation(0)
         names = [
             f"t{self._crowds}.{number}-{self.member.workflow_id}" for number in range(step.amount)
         ]
@@ -162,15 +197,19 @@ class Lane:
                 return
             self._ask(here)
 
-    def _ask_memory(self, name: str, spec: continuity_pb2.OperationSpec, begin_id: str) -> None:
+    def _ask_memory(
+        self, name: str, spec: continuity_pb2.OperationSpec, begin_id: str | None
+    ) -> continuity_pb2.Decision | None:
         decision = self._incarnation(name).begin(spec, begin_id).answer
         if decision is None:
-            return
+            return None
         if decision.HasField("execute"):
             told = decision.execute
-            self._told.append(_Told(name, told.attempt, told.lease_token))
+            self._told.append(_Told(name, spec, told.attempt, told.lease_token))
         elif decision.HasField("query"):
-            self._tickets.append((name, decision.query.attempt, decision.query.query_ticket))
+            asked = decision.query
+            self._tickets.append(_Ticket(name, spec, asked.attempt, asked.query_ticket))
+        return decision
 
     def _held(self, step: Step) -> _Told | None:
         """The grant of so many grants ago, if there were as many."""
@@ -179,88 +218,51 @@ class Lane:
     def _dispatch(self, step: Step) -> None:
         told = self._held(step)
         if told is not None:
-            spec = self._spec()
-            session = self.stage.context.session
-            told.receipt = dispatch(session, self.member, spec, told.attempt) or told.receipt
+            session, seconds = self.stage.context.session, self.faults.patience_seconds
+            found = dispatch(session, self.member, told.spec, told.attempt, seconds)
+            told.receipt = found or told.receipt
 
     def _record(self, step: Step) -> None:
         told = self._held(step)
         if told is None:
             return
-        spec = self._spec()
-        receipt = continuity_pb2.Receipt()
-        receipt.CopyFrom(told.receipt or receipt_for(spec, told.attempt))
-        name, attempt, token = told.agent, told.attempt, told.token
-        match step.variant:
-            case "token":
-                token = f"{token}x"
-            case "other_life":
-                name = f"o{name}"
-            case "attempt":
-                attempt = receipt.attempt = attempt + 1
-            case "operation":
-                receipt.operation_id = sha256_hex(receipt.operation_id.encode())
-            case "arguments":
-                receipt.arguments_digest = sha256_hex(b"other arguments")
-            case "mislabelled":
-                receipt.attempt = attempt + 1
-            case "other_result":
-                receipt = receipt_for(spec, attempt, "another")
-        self._incarnation(name).record(spec, attempt, token, receipt)
+        own = told.receipt or receipt_of(told.spec, told.attempt, told.agent)
+        receipt = changed_receipt(told.spec, own, step.variant)
+        name, attempt, token = _wronged(told, step.variant)
+        if step.variant == "attempt":
+            receipt.attempt = attempt
+        self._incarnation(name).record(told.spec, attempt, token, receipt)
 
     def _ask(self, step: Step) -> None:
         if step.amount >= len(self._tickets):
             return
-        name, attempt, ticket = self._tickets[-1 - step.amount]
-        spec = self._spec()
+        asked = self._tickets[-1 - step.amount]
+        spec, attempt, ticket = asked.spec, asked.attempt, asked.ticket
+        said, _, change = step.variant.partition(":")
         receipt = None
-        match step.variant:
-            case "" | "ticket" | "attempt":
-                session = self.stage.context.session
-                presence, receipt = ask_destination(session, spec, attempt)
-                ticket = f"{ticket}x" if step.variant == "ticket" else ticket
-                attempt += 1 if step.variant == "attempt" else 0
-            case said:
-                presence = _PRESENCES[said]
-                if said == "present":
-                    receipt = receipt_for(spec, attempt)
-        if receipt is not None and receipt.attempt != attempt:
-            receipt.attempt = attempt
-        self._incarnation(name).record_query(spec, attempt, ticket, presence, receipt)
+        if said in _PRESENCES:
+            presence = _PRESENCES[said]
+            if said == "present":
+                receipt = changed_receipt(spec, receipt_of(spec, attempt, asked.agent), change)
+        else:
+            session, seconds = self.stage.context.session, self.faults.patience_seconds
+            presence, receipt = ask_destination(session, spec, attempt, seconds)
+            ticket = f"{ticket}x" if said == "ticket" else ticket
+            attempt += 1 if said == "attempt" else 0
+            if receipt is not None:
+                receipt.attempt = attempt
+        self._incarnation(asked.agent).record_query(spec, attempt, ticket, presence, receipt)
 
     def _renew(self, step: Step) -> None:
         told = self._held(step)
-        if told is None:
-            return
-        name, attempt, token = told.agent, told.attempt, told.token
-        match step.variant:
-            case "token":
-                token = f"{token}x"
-            case "other_life":
-                name = f"o{name}"
-            case "attempt":
-                attempt += 1
-        self._incarnation(name).renew(self._spec(), attempt, token)
+        if told is not None:
+            name, attempt, token = _wronged(told, step.variant)
+            self._incarnation(name).renew(told.spec, attempt, token)
 
 
-def _changed(spec: continuity_pb2.OperationSpec, variant: str) -> continuity_pb2.OperationSpec:
-    """A specification with one field changed, still well formed."""
-    match variant:
-        case "arguments":
-            spec.arguments_digest = sha256_hex(b"other arguments")
-        case "tool":
-            spec.tool = f"{spec.tool}_other"
-        case "destination":
-            spec.destination = f"{spec.destination}-other"
-        case "principal":
-            spec.principal = f"{spec.principal}-other"
-        case "key" if spec.idempotency_key:
-            spec.idempotency_key = f"{spec.idempotency_key[:32]}-other"
-        case "capability":
-            keyed = spec.capability == common_pb2.EFFECT_CAPABILITY_IDEMPOTENT
-            other = common_pb2.EFFECT_CAPABILITY_QUERY
-            if not keyed and spec.capability == other:
-                other = common_pb2.EFFECT_CAPABILITY_NONE
-            spec.capability = other
-            spec.idempotency_key, spec.retention_seconds = "", 0
-    return spec
+def _wronged(told: _Told, change: str) -> tuple[str, int, str]:
+    """Who says to hold which attempt under which token, with one of them wrong."""
+    name = f"o{told.agent}" if change == "other_life" else told.agent
+    attempt = told.attempt + 1 if change == "attempt" else told.attempt
+    token = f"{told.token}x" if change == "token" else told.token
+    return name, attempt, token

@@ -38,15 +38,16 @@ class Operator:
     reviewer: Reviewer | None
     _last: common_pb2.Challenge | None = field(default=None, init=False)
 
-    def say(self, variant: str) -> None:
+    def say(self, variant: str, seconds: float = CALL_SECONDS) -> None:
         """Say one word.
 
         Args:
             variant: The word; after a colon `stranger` for a key that nobody knows, `again` for the
                 challenge that was answered last.
+            seconds: How long each call is waited for.
         """
         word, _, manner = variant.partition(":")
-        challenge = self._last if manner == "again" else self._challenge()
+        challenge = self._last if manner == "again" else self._challenge(seconds)
         if self.reviewer is None or challenge is None:
             return
         self._last = challenge
@@ -62,18 +63,18 @@ class Operator:
             signature=self.reviewer.sign_operation(challenge, word, digest, signer),
         )
         try:
-            self._clients().continuity.Resolve(request, timeout=CALL_SECONDS)
+            self._clients().continuity.Resolve(request, timeout=seconds)
         except grpc.RpcError:
             # A refusal is an answer like any other: the trace has it.
             return
 
-    def _challenge(self) -> common_pb2.Challenge | None:
+    def _challenge(self, seconds: float) -> common_pb2.Challenge | None:
         spec = spec_of(self.member)
         request = continuity_pb2.RequestResolveRequest(
             namespace=spec.namespace, operation_id=spec.operation_id, principal=spec.principal
         )
         try:
-            answer = self._clients().continuity.RequestResolve(request, timeout=CALL_SECONDS)
+            answer = self._clients().continuity.RequestResolve(request, timeout=seconds)
         except grpc.RpcError:
             return None
         return answer.challenge

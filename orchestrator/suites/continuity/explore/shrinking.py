@@ -81,4 +81,4 @@ def _plainer(steps: tuple[Step, ...], tries: _Tries) -> tuple[Step, ...]:
     return steps
 
 
-_BY_VARIANT = frozenset(("fault", "resolve", "release"))
+_BY_VARIANT = frozenset(("fault", "resolve", "release", "cut"))

@@ -17,7 +17,7 @@ class Act(StrEnum):
     """What a step does. The last ones befall the whole stack."""
 
     BEGIN = "begin"
-    """Ask anew. Variant: a field of the specification that is changed; empty for none."""
+    """Ask anew. Variant: one of SPEC_CHANGES; empty for none."""
     AGAIN = "again"
     """The agent's last question once more, as it was. Variant `other_life`: by another life."""
     TOGETHER = "together"
@@ -27,16 +27,20 @@ class Act(StrEnum):
     LIFE = "life"
     """The agent dies and is another incarnation from now on."""
     PEEK = "peek"
+    """Ask what would be answered. Variant: as BEGIN."""
     DISPATCH = "dispatch"
     """Call the tool under the grant that was told `amount` grants ago."""
     RECORD = "record"
     """Report a receipt under that grant. Variant: what of it is wrong; empty for nothing."""
     ASK = "ask"
-    """Answer the question that was asked `amount` questions ago. Variant: what is told."""
+    """Answer the question that was asked `amount` questions ago. Variant: what is told; after a
+    colon what is wrong with the receipt that is told with it."""
     RENEW = "renew"
     """Ask for more time under a grant. Variant: what is wrong; empty for nothing."""
     RESOLVE = "resolve"
     """An operator's word. Variant: the word, and after a colon what is wrong with the signature."""
+    WEAR_OUT = "wear_out"
+    """Do one thing as often as the memory declares, and once more. Variant: which limit is met."""
     FAULT = "fault"
     """A fault of the network for the lane's next message. Variant: `method/phase/action`."""
     RELEASE = "release"
@@ -44,20 +48,46 @@ class Act(StrEnum):
 
     JUMP = "jump"
     """Set a clock. Variant: how far, for another clock than the memory's after its service."""
+    DRIFT = "drift"
+    """The memory's clock runs at another rate until the next step that befalls all. Variant: the
+    rate."""
+    CUT = "cut"
+    """Edges of a service are cut until the next step that befalls all. Variant:
+    `service/direction/how`."""
     TELEMETRY = "telemetry"
     """What all telemetry meets from here on. Variant: a fault of telemetry; empty: nothing."""
     HOSTS = "hosts"
     """Let the host do every lane's workflow; when it does already, wake it."""
+    SLEEP = "sleep"
+    """Stop the active host; the standby takes over. When one is stopped already, it goes on."""
+    SET_BACK = "set_back"
+    """Restore the active host's checkpoints to before their last message, and go on from there."""
     KILL = "kill"
-    """Kill a service and start it again. Variant: the service; the standby follows a host."""
+    """Kill services at one moment and start them again; the standby follows a host. Variant: their
+    names, with a plus between; for the memory alone, after a colon, how far its clock is set while
+    it is down."""
     KILL_AT_WORK = "kill_at_work"
     """Kill the memory while the lanes' next steps are under way."""
 
     @property
     def of_all(self) -> bool:
         """Whether it befalls the whole stack."""
-        return self in (Act.JUMP, Act.TELEMETRY, Act.HOSTS, Act.KILL, Act.KILL_AT_WORK)
+        return self in _OF_ALL
 
+
+_OF_ALL = frozenset(
+    (
+        Act.JUMP,
+        Act.DRIFT,
+        Act.CUT,
+        Act.TELEMETRY,
+        Act.HOSTS,
+        Act.SLEEP,
+        Act.SET_BACK,
+        Act.KILL,
+        Act.KILL_AT_WORK,
+    )
+)
 
 LEAVING_NO_TRACE = frozenset({Act.LIFE})
 """Acts that send nothing."""
