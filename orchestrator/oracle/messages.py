@@ -93,6 +93,7 @@ class Spec:
         well_formed: Sizes are as the contract says, and the operation id is its identity's digest.
         intent: Digest over namespace, workflow and intent: equal for the same intent of one
             workflow.
+        circle: Digest over namespace and workflow: operations of one circle are counted together.
     """
 
     core: str
@@ -103,6 +104,7 @@ class Spec:
     retention_ns: int = 0
     well_formed: bool = True
     intent: str = ""
+    circle: str = ""
 
 
 @dataclass(frozen=True)

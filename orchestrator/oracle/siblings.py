@@ -90,6 +90,22 @@ class Siblings:
         """How many of them the memory may hold at an instant."""
         return bisect_right(self._first_asked_ns, _FOREVER_NS if at_ns is None else at_ns)
 
+    @cached_property
+    def _granted_ns(self) -> dict[str, list[int]]:
+        """When each operation that was granted was seen to be, by the circle that counts it."""
+        found: dict[str, list[int]] = {}
+        for other in self.others:
+            for call in other.calls:
+                if _told(call) is DecisionKind.EXECUTE and call.last_ns is not None:
+                    assert isinstance(call.request, BeginAsked)  # `_told` has seen it
+                    found.setdefault(call.request.spec.circle, []).append(call.last_ns)
+                    break
+        return {circle: sorted(seen) for circle, seen in found.items()}
+
+    def granted_before(self, circle: str, at_ns: int) -> int:
+        """How many of a circle were seen to be granted by an instant: the memory holds them."""
+        return bisect_right(self._granted_ns.get(circle, ()), at_ns)
+
     def fork(self, call: Call, asked: BeginAsked | PeekAsked) -> Fork:
         """What they mean for one question about the operation.
 

@@ -226,6 +226,7 @@ def _spec(spec: continuity_pb2.OperationSpec) -> Spec:
         retention_ns=spec.retention_seconds * 1_000_000_000,
         well_formed=spec_is_well_formed(spec),
         intent=digest_hex([spec.namespace, spec.workflow_id, spec.intent_digest]),
+        circle=digest_hex([spec.namespace, spec.workflow_id]),
     )
 
 

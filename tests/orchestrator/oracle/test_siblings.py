@@ -231,3 +231,22 @@ def test_a_full_workflow_may_refuse_and_one_with_room_may_not() -> None:
         story.trace.now += SECOND
         story.begins("one more", None, None, status=8)
         assert story.classes("one more") == [found]
+
+
+def test_one_operation_more_than_is_declared_is_never_granted() -> None:
+    for held, found in ((2, "unsafe"), (1, "ok")):
+        story = Workflow(declared=DeclaredMemory(max_operations=2))
+        for number in range(held):
+            story.grants(str(number), None)
+        story.trace.now += SECOND
+        story.grants("one more", None)
+        assert story.classes("one more") == [found]
+
+
+def test_what_is_held_already_is_asked_about_in_a_full_workflow() -> None:
+    story = Workflow(declared=DeclaredMemory(max_operations=2))
+    for name in ("a", "b"):
+        story.grants(name, None)
+    story.trace.now += SECOND
+    story.begins("a", wait(100_000), None)
+    assert story.classes("a") == ["ok", "ok"]
