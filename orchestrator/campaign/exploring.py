@@ -133,13 +133,14 @@ def _explore(stacks: Stacks, options: ExploreOptions, hunt: Hunt) -> int:
 
 def _play(stacks: Stacks, case: ExploredCase) -> int:
     """Play a case; 1 when it breaks a rule again."""
-    results = _exploration(stacks, case.seed, None).play(case.schedule)
-    result = next((one for one in results if one.broken is not None), results[0])
-    if result.broken is None:
-        print(f"{result.record.verdict.value}: {visible(result.record.cause) or 'no rule broken'}")
+    results = _exploration(stacks, case.seed, None).play_again(case.schedule)
+    broken = [one for result in results for one in result.all_broken]
+    if not broken:
+        record = results[0].record
+        print(f"{record.verdict.value}: {visible(record.cause) or 'no rule broken'}")
         return NOTHING
-    print(visible(result.broken.words))
-    if result.broken.rule == case.rule:
+    print(visible(broken[0].words))
+    if case.rule in (one.rule for one in broken):
         print("The same rule is broken again.")
     return FOUND
 

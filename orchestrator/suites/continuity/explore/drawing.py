@@ -173,7 +173,7 @@ class _Draw:
             yield last
 
     def _befall(self) -> Step:
-        """A clock that went half a lease on often goes on; one that went further often goes back."""
+        """A clock that went half a lease often goes on; one that went further often goes back."""
         befell = self._befell
         if self._clocks and befell is not None and befell.act is Act.JUMP:
             if befell.variant == HALF and self._dice.chance(_GOES_ON):

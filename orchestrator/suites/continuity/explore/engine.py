@@ -34,6 +34,8 @@ __all__ = ["Bounds", "Exploration", "ExplorationResult", "Ground"]
 _TRIES_MAX = 120
 _TRY_SECONDS = 240.0
 _CONFIRMATIONS = 2
+_COPIES = 6
+_NARROWINGS = 2
 _FAILURES_MAX = 3
 _SUBJECT = "vendor"
 _RULE_CHARACTERS = 60
@@ -165,6 +167,15 @@ class Exploration:
                     raise
         raise AssertionError("unreachable")
 
+    def play_again(self, schedule: Schedule) -> tuple[LaneResult, ...]:
+        """Play what was found: one lane in several copies, since what it shows can depend on moments.
+
+        Raises:
+            MemqualError: No stack can be had.
+        """
+        alone = len(schedule.capabilities) == 1
+        return self.play(schedule.side_by_side(_COPIES) if alone else schedule)
+
     def _goes_on(self, bounds: Bounds, began: float, number: int) -> bool:
         return (
             not self.stopping.is_set()
@@ -202,7 +213,8 @@ class Exploration:
     def _narrowed(self, schedule: Schedule, lane: int, broken: Broken) -> Schedule:
         """The lane alone, where that shows it: an operation can be wronged through another one."""
         alone = schedule.of_lane(lane)
-        return alone if self._again(alone, broken.rule) is not None else schedule
+        shown = any(self._again(alone, broken.rule) is not None for _ in range(_NARROWINGS))
+        return alone if shown else schedule
 
     def _keep(self, schedule: Schedule, broken: Broken, bounds: Bounds) -> None:
         """Make a find short, see it again, and keep it."""
@@ -238,11 +250,13 @@ class Exploration:
             self.on_case(case)
 
     def _again(self, schedule: Schedule, rule: str) -> Broken | None:
-        """What the schedule breaks now, if it is that rule."""
+        """What the schedule breaks now, if it is that rule, be it first or after another.
+
+        """
         if self.stopping.is_set():
             return None
-        found = (result.broken for result in self.play(schedule))
-        return next((one for one in found if one is not None and one.rule == rule), None)
+        found = (one for result in self.play_again(schedule) for one in result.all_broken)
+        return next((one for one in found if one.rule == rule), None)
 
     def _played(self, context: StackContext, schedule: Schedule) -> tuple[LaneResult, ...]:
         batch = self._batch(schedule.capabilities)

@@ -36,13 +36,18 @@ class LaneResult:
 
     Attributes:
         record: As it is scored everywhere.
-        broken: The first rule that was broken; None when none was.
+        all_broken: Every rule that was broken, the first one first.
         rows: Rows of the oracle that its decisions were allowed by.
     """
 
     record: TrialRecord
-    broken: Broken | None
+    all_broken: tuple[Broken, ...]
     rows: frozenset[str]
+
+    @property
+    def broken(self) -> Broken | None:
+        """The first rule that was broken; None when none was."""
+        return self.all_broken[0] if self.all_broken else None
 
 
 def judge_batch(result: BatchResult) -> tuple[LaneResult, ...]:
@@ -59,10 +64,10 @@ def _lane(facts: BatchFacts, member: Member) -> LaneResult:
         judgements = ()
     calls = [call for one in judgements for call in one.calls]
     rows = frozenset(row.value for call in calls if not call.violates for row in call.rows)
-    broken = None
+    broken: tuple[Broken, ...] = ()
     if record.verdict is Verdict.FAIL:
         bad = sorted((call for call in calls if call.violates), key=lambda call: call.sequence)
-        broken = _of_call(bad[0]) if bad else _of_record(record)
+        broken = tuple(dict.fromkeys(map(_of_call, bad))) or (_of_record(record),)
     return LaneResult(record, broken, rows)
 
 

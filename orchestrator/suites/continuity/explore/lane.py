@@ -25,6 +25,7 @@ from services.common.canonical import sha256_hex
 
 __all__ = ["Lane"]
 
+_AGENTS = 3
 _PRESENCES = {
     "present": common_pb2.EFFECT_PRESENCE_PRESENT,
     "absent_final": common_pb2.EFFECT_PRESENCE_ABSENT_FINAL,
@@ -157,7 +158,8 @@ class Lane:
         return Incarnation(session, name, seconds, self.member.workflow_id)
 
     def _begin(self, step: Step) -> None:
-        spec = changed_spec(self.operation(0), step.variant)
+        which = step.agent + _AGENTS * step.amount
+        spec = changed_spec(self.operation(0), step.variant, which)
         name = self._name(step.agent)
         if step.act is Act.PEEK:
             self._incarnation(name).peek(spec)

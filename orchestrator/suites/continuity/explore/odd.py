@@ -40,10 +40,17 @@ SPEC_CHANGES = (*_FIELDS, *(f"{_LONG}{name}" for name in _LONG_FIELDS))
 that is a byte too long."""
 
 
-def changed_spec(spec: continuity_pb2.OperationSpec, change: str) -> continuity_pb2.OperationSpec:
-    """A specification with one of SPEC_CHANGES; empty for none.
+def changed_spec(
+    spec: continuity_pb2.OperationSpec, change: str, which: int = 0
+) -> continuity_pb2.OperationSpec:
+    """A specification with one of SPEC_CHANGES.
 
     What cannot be another on its own (a key without its capability) stays as it is.
+
+    Args:
+        spec: The lane's own.
+        change: Empty for none.
+        which: Of several others, such as tools: equal ones are equal in every playing.
     """
     other = continuity_pb2.OperationSpec()
     other.CopyFrom(spec)
@@ -51,8 +58,8 @@ def changed_spec(spec: continuity_pb2.OperationSpec, change: str) -> continuity_
         _lengthen(other, change.removeprefix(_LONG))
     elif change == "tool":
         # Which tools there are is the destination's affair; a memory knows none by its name.
-        at = int(spec.operation_id[:8], 16) % len(_TOOLS)
-        other.tool = _TOOLS[at] if _TOOLS[at] != spec.tool else _TOOLS[at - 1]
+        others = [tool for tool in _TOOLS if tool != spec.tool]
+        other.tool = others[which % len(others)]
     elif change == "capability":
         _another_capability(other)
     elif change in ("idempotency_key", "retention_seconds"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from orchestrator.suites.continuity.explore.cases import ExploredCase, read_case
-from orchestrator.suites.continuity.explore.steps import Act
+from orchestrator.suites.continuity.explore.steps import Act, Step
 from orchestrator.suites.continuity.families.model import Account, End, FamilyCase, Need, Weight
 
 __all__ = ["CASES", "EXPLORED"]
@@ -25,14 +25,23 @@ EXPLORED: Mapping[str, ExploredCase] = _explored()
 """The schedules, by the case's name."""
 
 
+def _sets_clock(step: Step) -> bool:
+    restarts = step.act is Act.KILL and ":" in step.variant
+    return restarts or step.act in (Act.JUMP, Act.DRIFT)
+
+
 def _case(name: str, explored: ExploredCase) -> FamilyCase:
-    sets_clock = any(step.act is Act.JUMP for step in explored.schedule.steps)
+    needs = set()
+    if any(_sets_clock(step) for step in explored.schedule.steps):
+        needs.add(Need.MEMORY_CLOCK)
+    if any(step.act is Act.RESOLVE for step in explored.schedule.steps):
+        needs.add(Need.OPERATOR_WORD)
     return FamilyCase(
         name=name,
         title=explored.title,
         requirement_id="MQ-C-91",
         capabilities=explored.schedule.capabilities,
-        needs=frozenset({Need.MEMORY_CLOCK}) if sets_clock else frozenset(),
+        needs=frozenset(needs),
         account=Account.HOST,
         end=End.NO_HOST,
         weight=Weight.STANDARD,

@@ -23,6 +23,16 @@ SHOWN_BY = {
     "complete_while_behind": "confirm_hides_receipts",
     "doubt_is_no_absence": "uncertain_licenses",
     "begins_at_one_moment": "grants_in_a_race",
+    "superseded_receipt_when_complete": "last_receipt_wins",
+    "one_renewal_after_the_last": "one_renewal_more",
+    "refusal_is_a_result": "forgets_refusals",
+    "other_key": "overlooks_key",
+    "bound_after_a_restart": "binds_in_process",
+    "present_of_another_operation": "any_presence",
+    "questions_end": "never_doubts",
+    "long_id": "cuts_long_ids",
+    "lease_is_not_restarted": "restarts_lease_when_asked",
+    "key_from_the_first_grant": "counts_key_from_latest_grant",
 }
 
 
