@@ -40,23 +40,23 @@ _QUESTIONS_MAX = 6
 _IN_SWARM = 0.65
 _STEPS_LEAST, _STEPS_MORE = 3, 7
 _PARTS_LEAST, _PARTS_MORE = 2, 4
-_RESTS = 0.4
+_RESTS = 0.3
 """How often a lane does nothing until the next thing befalls all: that meets what it holds."""
 _WAKES = 0.5
 """How often a lane's first step after something befell all is to ask."""
-_RETURNS = 0.6
+_RETURNS = 0.5
 """How often the memory's clock, set forward by a lease or more, is set back next."""
 _GOES_ON = 0.6
 """How often half a lease is followed by the other half."""
-_FOLLOWS = 0.3
+_FOLLOWS = 0.4
 """How often a step is followed by one that meets what it left."""
 _NOVELTY = 0.5
 """How often what was seen often is drawn less: without it what is rare never meets, and always the
 plain things that most rules are about would be seen less and less."""
 _DOWN = 0.3
 """How often a clock is set back while the memory is down."""
-_LATEST = 0.6
-"""How often a step is about what was told last; else about what was told before that."""
+_LATEST = 0.55
+"""How often a step is about what was told last; else about what was told before, and so on."""
 _BACK_MAX = 2
 _PLAIN = 0.5
 """How often nothing about a step is wrong, without a look at the ways in which it can be."""
@@ -136,10 +136,11 @@ class _Draw:
         # Where nobody can sign, nobody speaks, and a limit that needs a word is not met.
         left_out = set() if operators else {Act.RESOLVE}
         self._swarms = [self._swarm(left_out) for _ in capabilities]
-        self._befalling = self._swarm_of(tuple(act for act in WEIGHTS if act.of_all))
-        if not clocks:
-            timed = (Act.JUMP, Act.DRIFT)
-            self._befalling = [act for act in self._befalling if act not in timed] or [Act.KILL]
+        # Most of what a lane is owed changes with time: clocks are left out nowhere.
+        timed = [Act.JUMP] if clocks else []
+        left_out |= {Act.JUMP} if clocks else {Act.JUMP, Act.DRIFT}
+        others = tuple(act for act in WEIGHTS if act.of_all and act not in left_out)
+        self._befalling = [*timed, *self._swarm_of(others)]
         self._before = ["" for _ in capabilities]
         self._befell: Step | None = None
         self._worn_out = False
@@ -226,7 +227,9 @@ class _Draw:
         variant = self._variant(act)
         if act.of_all:
             return Step(act=act, variant=variant)
-        amount = 0 if self._dice.chance(_LATEST) else 1 + self._dice.below(_BACK_MAX)
+        amount = 0
+        while amount < _BACK_MAX and not self._dice.chance(_LATEST):
+            amount += 1
         if act is Act.TOGETHER:
             amount = 2 + self._dice.below(_TOGETHER_MAX - 1)
         if act is Act.FOLLOW:

@@ -168,7 +168,7 @@ class Exploration:
         raise AssertionError("unreachable")
 
     def play_again(self, schedule: Schedule) -> tuple[LaneResult, ...]:
-        """Play what was found: one lane in several copies, since what it shows can depend on moments.
+        """Play a find: one lane in several copies, since what it shows can depend on moments.
 
         Raises:
             MemqualError: No stack can be had.
@@ -250,9 +250,7 @@ class Exploration:
             self.on_case(case)
 
     def _again(self, schedule: Schedule, rule: str) -> Broken | None:
-        """What the schedule breaks now, if it is that rule, be it first or after another.
-
-        """
+        """What the schedule breaks now, if it is that rule, be it first or after another."""
         if self.stopping.is_set():
             return None
         found = (one for result in self.play_again(schedule) for one in result.all_broken)

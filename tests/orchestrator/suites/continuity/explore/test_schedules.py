@@ -15,6 +15,7 @@ from orchestrator.suites.continuity.explore.cases import ExploredCase, read_case
 from orchestrator.suites.continuity.explore.drawing import Coverage, draw
 from orchestrator.suites.continuity.explore.shrinking import fewest
 from orchestrator.suites.continuity.explore.steps import EVERY_LANE, Act, Schedule, Step
+from orchestrator.suites.continuity.explore.wearing import LONG_LIMITS
 from services.controls.registry import FLAWS
 from tests.orchestrator.suites.continuity.explore import flawed
 
@@ -39,8 +40,8 @@ def test_what_was_seen_often_is_drawn_less() -> None:
 
 def test_every_act_and_every_capability_comes_up() -> None:
     coverage = Coverage()
-    for number in range(12):
-        coverage.note(draw(1, number, 10, coverage))
+    for number in range(30):
+        coverage.note(draw(1, number, 5, coverage))
     assert {name.split(":")[0] for _, _, name in coverage.followed} == {act.value for act in Act}
     assert {capability for capability, _, _ in coverage.followed} == {
         variant.value for variant in CapabilityVariant
@@ -49,8 +50,9 @@ def test_every_act_and_every_capability_comes_up() -> None:
 
 def test_without_clocks_and_operators_nothing_needs_them() -> None:
     for number in range(6):
-        acts = {step.act for step in draw(2, number, 6, Coverage(), clocks=False).steps}
-        assert Act.JUMP not in acts
+        steps = draw(2, number, 6, Coverage(), clocks=False).steps
+        assert not {step.act for step in steps} & {Act.JUMP, Act.DRIFT}
+        assert not [step for step in steps if step.act is Act.KILL and ":" in step.variant]
         acts = {step.act for step in draw(2, number, 6, Coverage(), operators=False).steps}
         assert Act.RESOLVE not in acts
 
@@ -65,7 +67,7 @@ def test_a_clock_that_went_forward_often_goes_back_while_some_lanes_rest() -> No
         befell = [at for at, step in enumerate(schedule.steps) if step.act.of_all]
         with_rest += any(
             schedule.steps[there].variant in ("lease_end", "minutes")
-            and schedule.steps[back].variant.startswith("back_")
+            and schedule.steps[back].variant.removeprefix("memory:").startswith("back_")
             and 0 < len({step.lane for step in schedule.steps[there + 1 : back]}) < 8
             for there, back in pairwise(befell)
         )
@@ -79,6 +81,38 @@ def test_a_lane_keeps_its_own_steps_and_what_befell_all() -> None:
     assert sum(len(one.steps) for one in lanes) == len(schedule.steps) + 2 * befell
     assert all(step.lane in (0, EVERY_LANE) for one in lanes for step in one.steps)
     assert lanes[1].side_by_side(2).of_lane(1) == lanes[1]
+
+
+def test_what_nobody_waits_for_long_is_worn_out_once_a_schedule() -> None:
+    for number in range(20):
+        steps = draw(6, number, 8, Coverage()).steps
+        assert sum(step.variant in LONG_LIMITS for step in steps) <= 1
+
+
+def test_a_superseded_attempt_reports_after_its_successor_in_one_schedule_of_ten_at_least() -> None:
+    """Two grants of a lane with a lease's end between them, and reports of both."""
+    coverage = Coverage()
+    found = 0
+    for number in range(40):
+        schedule = draw(5, number, 12, coverage)
+        coverage.note(schedule)
+        found += any(_reports_of_both(schedule.of_lane(lane)) for lane in range(12))
+    assert found >= 4
+
+
+def _reports_of_both(lane: Schedule) -> bool:
+    """Asked, expired, asked again, the latest reported, and then the one before it."""
+    wanted = [
+        lambda step: step.act is Act.BEGIN and not step.variant,
+        lambda step: step.act is Act.JUMP and step.variant in ("lease_end", "minutes"),
+        lambda step: step.act is Act.BEGIN and not step.variant,
+        lambda step: step.act is Act.RECORD and not step.amount,
+        lambda step: step.act is Act.RECORD and step.amount == 1,
+    ]
+    for step in lane.steps:
+        if wanted and wanted[0](step):
+            wanted.pop(0)
+    return not wanted
 
 
 STEPS = st.lists(
