@@ -14,6 +14,7 @@ from orchestrator.suites.continuity.families.limits import (
     revisions_to_make,
 )
 from orchestrator.suites.continuity.incarnation import Incarnation
+from orchestrator.suites.continuity.specs import receipt_for
 
 __all__ = ["LIMITS", "LONG_LIMITS", "Worn", "wear_out"]
 
@@ -87,17 +88,24 @@ def _operations(lane: Worn) -> None:
 
 
 def _revisions(lane: Worn) -> None:
-    """Challenges that nobody answers revise an operation, and change nothing else."""
+    """Challenges that nobody answers revise an operation; what completes it is taken all the same.
+
+    An operation of its own: of one that is full a memory may refuse what anybody else asks.
+    """
     most = revisions_to_make(lane.limits) or 0
-    host, spec = lane.host("many"), lane.operation(0)
-
-    def ask(_: int) -> bool:
-        return host.request_resolve(spec).answer is not None
-
-    if not most or not ask(0):
+    host, spec = lane.host("full"), lane.operation(1)
+    decision = host.begin(spec).answer if most else None
+    if decision is None or not decision.HasField("execute"):
         return
+
+    def ask(_: int) -> None:
+        host.request_resolve(spec)
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(ask, range(most)))
+    told = decision.execute
+    host.record(spec, told.attempt, told.lease_token, receipt_for(spec, told.attempt))
+    lane.host("reader").begin(spec)
 
 
 LIMITS: Mapping[str, Callable[[Worn], None]] = {
