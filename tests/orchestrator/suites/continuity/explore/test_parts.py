@@ -88,8 +88,8 @@ def test_no_two_agents_report_the_same() -> None:
 
 def test_every_method_that_is_judged_can_be_met_both_ways() -> None:
     met = {tuple(fault.split("/")[:2]) for fault in MESSAGE_FAULTS}
-    methods = ("Begin", "Peek", "Renew", "RecordReceipt", "RecordQuery", "RequestResolve")
-    methods += ("Resolve", "DescribeTool", "Invoke", "QueryEffect")
+    memorys = ("Begin", "Peek", "Renew", "RecordReceipt", "RecordQuery")
+    methods = (*memorys, "RequestResolve", "Resolve", "DescribeTool", "Invoke", "QueryEffect")
     assert met == {(method, way) for method in methods for way in ("request", "response")}
     assert "Renew/request/duplicate" in MESSAGE_FAULTS
     assert not any(fault.endswith("response/duplicate") for fault in MESSAGE_FAULTS)

@@ -103,14 +103,16 @@ def test_a_superseded_attempt_reports_after_its_successor_in_one_schedule_of_ten
 def _reports_of_both(lane: Schedule) -> bool:
     """Asked, expired, asked again, the latest reported, and then the one before it."""
     wanted = [
-        lambda step: step.act is Act.BEGIN and not step.variant,
-        lambda step: step.act is Act.JUMP and step.variant in ("lease_end", "minutes"),
-        lambda step: step.act is Act.BEGIN and not step.variant,
-        lambda step: step.act is Act.RECORD and not step.amount,
-        lambda step: step.act is Act.RECORD and step.amount == 1,
+        (Act.BEGIN, ("",), None),
+        (Act.JUMP, ("lease_end", "minutes"), None),
+        (Act.BEGIN, ("",), None),
+        (Act.RECORD, None, 0),
+        (Act.RECORD, None, 1),
     ]
     for step in lane.steps:
-        if wanted and wanted[0](step):
+        act, variants, amount = wanted[0] if wanted else (None, None, None)
+        fits = step.act is act and amount in (None, step.amount)
+        if fits and (variants is None or step.variant in variants):
             wanted.pop(0)
     return not wanted
 
