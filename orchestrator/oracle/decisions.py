@@ -75,7 +75,7 @@ def begin_outcomes(world: World, call: Call, asked: BeginAsked, frame: Frame) ->
             return
         if _may_be_full(bound, call, frame) or frame.may_be_used_up(call):
             yield from _untimed(world, call, frame, Row.LIMIT, (Refusal(),))
-            if _must_be_full(call, asked, frame):
+            if _must_be_full(bound, call, asked, frame):
                 return
         for moment in moments_of(world, call, frame):
             yield from _at(known, moment, asked, frame)
@@ -97,10 +97,10 @@ def _may_be_full(bound: Spec | None, call: Call, frame: Frame) -> bool:
     return bound is None and 0 < most <= frame.siblings.known_by(call.last_ns)
 
 
-def _must_be_full(call: Call, asked: BeginAsked, frame: Frame) -> bool:
+def _must_be_full(bound: Spec | None, call: Call, asked: BeginAsked, frame: Frame) -> bool:
     """Whether the workflow surely holds its declared number of operations without this one."""
     held = frame.siblings.granted_before(asked.spec.circle, call.forwarded_ns)
-    return held >= frame.declared.max_operations
+    return bound is None and 0 < frame.declared.max_operations <= held
 
 
 def peek_outcomes(world: World, call: Call, asked: PeekAsked, frame: Frame) -> Iterator[Outcome]:
