@@ -89,7 +89,7 @@ VARIANTS: Mapping[Act, tuple[str, ...]] = {
         "happened:stranger",
         "did_not_happen:again",
     ),
-    Act.WEAR_OUT: (*SHORT_LIMITS * 12, "attempts", "operations", *LIMITS),
+    Act.WEAR_OUT: SHORT_LIMITS,
     Act.FAULT: MESSAGE_FAULTS,
     Act.RELEASE: ("deliver", "drop"),
     Act.JUMP: (

@@ -53,6 +53,8 @@ _FOLLOWS = 0.4
 _NOVELTY = 0.5
 """How often what was seen often is drawn less: without it what is rare never meets, and always the
 plain things that most rules are about would be seen less and less."""
+_LONG_LIMIT = 0.3
+"""In how many schedules a limit may be met that hundreds of calls are needed for."""
 _DOWN = 0.3
 """How often a clock is set back while the memory is down."""
 _LATEST = 0.55
@@ -143,7 +145,9 @@ class _Draw:
         self._befalling = [*timed, *self._swarm_of(others)]
         self._before = ["" for _ in capabilities]
         self._befell: Step | None = None
-        self._worn_out = False
+        # Hundreds of calls: in few schedules, and once.
+        many = dice.one(tuple(sorted(LONG_LIMITS)))
+        self._long_limit = many if dice.chance(_LONG_LIMIT) else ""
 
     def schedule(self) -> Schedule:
         """Parts of lanes, and between them what befalls all."""
@@ -220,7 +224,8 @@ class _Draw:
             if left <= 0:
                 drawn = step
                 break
-        self._worn_out = self._worn_out or drawn.variant in LONG_LIMITS
+        if drawn.variant in LONG_LIMITS:
+            self._long_limit = ""
         return drawn
 
     def _step(self, lane: int, act: Act) -> Step:
@@ -241,8 +246,8 @@ class _Draw:
         variants = VARIANTS.get(act, ("",))
         if act is Act.KILL and not self._clocks:
             variants = TIMELESS_KILLS
-        if act is Act.WEAR_OUT and self._worn_out:
-            variants = SHORT_LIMITS
+        if act is Act.WEAR_OUT and self._long_limit:
+            variants = (*SHORT_LIMITS, self._long_limit)
         if variants[0] == "" and self._dice.chance(_PLAIN):
             return ""
         return self._dice.one(variants)
