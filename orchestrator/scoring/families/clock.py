@@ -13,6 +13,7 @@ from orchestrator.oracle.worlds import Row
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.evidence import BatchFacts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
+from orchestrator.suites.continuity.families.clock_others import DRIFTS, OFFSETS, Clock
 
 __all__ = ["JUDGES"]
 
@@ -94,6 +95,21 @@ def _behind(trial: CaseFacts) -> None:
     )
 
 
+def _set_back(trial: CaseFacts) -> None:
+    """A second is too little to be seen behind a mark: it must have been asked about, no more."""
+    _asked_while(trial, "behind", "back")
+
+
+def _apart(trial: CaseFacts) -> None:
+    _asked_while(trial, "apart", "whole")
+
+
+def _asked_while(trial: CaseFacts, first: str, last: str) -> None:
+    _held(trial)
+    asked = list(_asked(trial, first, last))
+    _met(trial, bool(asked), "asked while the clock was wrong", _told(asked))
+
+
 def _drifted(trial: CaseFacts) -> None:
     _held(trial)
     rows = {row for call in trial.calls if call.method == "Begin" for row in call.rows}
@@ -155,15 +171,19 @@ def _kinds(judgements: Sequence[OperationJudgement]) -> list[str]:
     return [str(kind) for kind, _ in groupby(call.kind or call.observed for call in calls)]
 
 
+def _memory_fast(clocks: Sequence[Clock]) -> bool:
+    return any(one.service == "memory" and one.by > 1 for one in clocks)
+
+
 JUDGES: Mapping[str, Judge] = {
     "clock.around_lease_end": _around,
     "clock.across_lease_end": _held,
     "clock.memory_ahead_5_minutes": _held,
     "clock.memory_ahead_1_day": _held,
-    "clock.memory_back_1_second": _held,
+    "clock.memory_back_1_second": _set_back,
     "clock.memory_back_5_minutes": _behind,
     "clock.memory_back_1_day": _behind,
-    "clock.restart_back_1_second": _held,
+    "clock.restart_back_1_second": _set_back,
     "clock.restart_back_5_minutes": _behind,
     "clock.restart_back_1_day": _behind,
     "clock.memory_fast": _drifted,
@@ -172,7 +192,6 @@ JUDGES: Mapping[str, Judge] = {
     "clock.key_short_by_1_second": _near_key_end,
     "clock.key_over_at_destination": _key_was_over,
     "clock.memory_set_back_above_mark": _key_was_over,
-    "clock.memory_ahead_destination_behind": _held,
     "clock.deadline_destination_ahead": _refused_late,
     "clock.deadline_destination_ahead_memory_back": _refused_late,
     "clock.deadline_destination_behind": _taken,
@@ -180,4 +199,6 @@ JUDGES: Mapping[str, Judge] = {
     "clock.agent_back_1_day": _same_without,
     "clock.agent_ahead_5_minutes": _same_without,
     "clock.agent_back_5_minutes": _same_without,
+    **dict.fromkeys(OFFSETS, _apart),
+    **{name: _drifted if _memory_fast(clocks) else _around for name, clocks in DRIFTS.items()},
 }

@@ -78,23 +78,26 @@ def skewed(stage: Stage, service: str, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def drifting(stage: Stage, rate: float, *, unproven: bool = False) -> Iterator[None]:
-    """The memory's clock runs at another rate for a while.
+def drifting(
+    stage: Stage, rate: float, service: str = "memory", *, unproven: bool = False
+) -> Iterator[None]:
+    """A clock runs at another rate for a while.
 
     Args:
         stage: The batch.
-        rate: Seconds of its clock in one second.
+        rate: Seconds of it in one second.
+        service: Whose clock: `memory`, `destination`, or a host (`agent`, `standby`).
         unproven: A drift that its receipt does not prove is none; otherwise the trial lacks it.
 
     Raises:
         FaultNotPossible, ClockError: It cannot be set here.
         SilentClock: The memory does not answer Now.
     """
-    stage.mark_clock()
-    stage.interposer.mark({"kind": DRIFT_MARK, "service": "memory", "step": DRIFT_BEGAN})
-    fault = ClockDrift(rate, lambda: read_clock(stage.context, "memory"))
-    active = fault.inject(stage.context.stack.service("memory"))
-    stage.pauses.clock_is_free = False
+    _mark_drift(stage, service, DRIFT_BEGAN)
+    fault = ClockDrift(rate, lambda: read_clock(stage.context, service))
+    active = fault.inject(stage.context.stack.service(service))
+    if service == "memory":
+        stage.pauses.clock_is_free = False
     try:
         stage.mark_clock()
         yield
@@ -103,8 +106,19 @@ def drifting(stage: Stage, rate: float, *, unproven: bool = False) -> Iterator[N
         receipt = active.lift()
         if not unproven or (isinstance(receipt, DriftReceipt) and receipt.drifted):
             stage.keep(receipt)
-        stage.pauses.clock_is_free = True
-        stage.interposer.mark({"kind": DRIFT_MARK, "service": "memory", "step": "ended"})
+        if service == "memory":
+            stage.pauses.clock_is_free = True
+        _mark_drift(stage, service, "ended")
+
+
+def _mark_drift(stage: Stage, service: str, step: str) -> None:
+    """The oracle reads the memory's clock between these marks by the bounds of a drift."""
+    if service != "memory":
+        return
+    if step == DRIFT_BEGAN:
+        stage.mark_clock()
+    stage.interposer.mark({"kind": DRIFT_MARK, "service": service, "step": step})
+    if step != DRIFT_BEGAN:
         stage.mark_clock()
 
 

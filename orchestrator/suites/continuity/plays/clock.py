@@ -11,12 +11,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from chaos.client import Fate
-from chaos.holding import Hold
-from chaos.windows import window
 from memqual.v1 import destination_pb2
 from orchestrator.plan import Batch, Member
 from orchestrator.suites.continuity.bystanders import Bystander, bystanders
 from orchestrator.suites.continuity.expiry import NS
+from orchestrator.suites.continuity.plays.clock_losses import (
+    RELEASE_SECONDS,
+    hold_at,
+    lose,
+    lose_dispatches,
+    resolve,
+)
+from orchestrator.suites.continuity.plays.clock_others import others
 from orchestrator.suites.continuity.rig import Rig
 from orchestrator.suites.continuity.skewing import (
     MINUTES_5,
@@ -31,7 +37,6 @@ from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS, sett
 
 __all__ = ["PLAYS"]
 
-_RELEASE_SECONDS = 10.0
 _MOMENTS_PAST_MARK = 600
 """Seconds beyond a lease's end to which the mark is raised before the clock is set back."""
 
@@ -41,39 +46,8 @@ _DRIFT_LEASE_SECONDS_MAX = 110.0
 _BEFORE_END_SECONDS = 2.0
 
 
-def _lose_dispatches(stage: Stage, at: str = "in_request") -> MemoryTime:
-    """Every operation's dispatch (or its answer) is lost as on a broken connection.
-
-    Returns:
-        The memory's time, whose zero precedes the first grant.
-    """
-    at_memory = MemoryTime(stage)
-    hold = _hold(stage, at)
-    stage.do("start", stage.rig.start)
-    _lose(stage, hold)
-    return at_memory
-
-
-def _hold(stage: Stage, at: str) -> Hold:
-    stage.rig.window = window(at)
-    return stage.do("hold", stage.rig.arm)
-
-
-def _lose(stage: Stage, hold: Hold) -> None:
-    stage.do("held", lambda: stage.rig.await_window(hold))
-    stage.do("lose", lambda: hold.release(Fate.DISCONNECT, _RELEASE_SECONDS))
-    stage.settle("lost")
-
-
-def _resolve(stage: Stage, at_memory: MemoryTime) -> None:
-    """Time goes on until every lease is over, and the hosts are woken until they are done."""
-    stage.step = "resolve"
-    at_memory.go_to(max(at_memory.now_ns(), 0) + at_memory.lease_ns + NS)
-    stage.wake_until_settled("resolved", stage.wakes_for_declared_bound())
-
-
 def _around_lease_end(stage: Stage) -> None:
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     granted_ns = at_memory.now_ns()
     at_memory.go_to(at_memory.lease_ns - NS)
     stage.interposer.mark({"kind": "clock_case", "step": "before_end"})
@@ -84,21 +58,21 @@ def _around_lease_end(stage: Stage) -> None:
 
 
 def _across_lease_end(stage: Stage) -> None:
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     at_memory.go_to(at_memory.lease_ns)
     stage.wake_until_settled("across", wakes=1)
-    _resolve(stage, at_memory)
+    resolve(stage, at_memory)
 
 
 def _ahead(seconds: int, stage: Stage) -> None:
-    _lose_dispatches(stage).move(seconds)
+    lose_dispatches(stage).move(seconds)
     stage.wake_until_settled("ahead", stage.wakes_for_declared_bound())
 
 
 def _behind(seconds: int, restart: bool, stage: Stage) -> None:
     """The mark is raised long after the lease's end, then the clock is set back behind it."""
     others = bystanders(stage.context.session, stage.batch.members)
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     for other in others:
         other.complete_one()
     at_memory.move(at_memory.lease_ns / NS + _MOMENTS_PAST_MARK)
@@ -130,7 +104,7 @@ def _ask_all(others: list[Bystander]) -> None:
 
 
 def _drift_fast(stage: Stage) -> None:
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     # Whatever a lease's length: what is left of it when the drift begins is drifted away.
     at_memory.go_to(max(at_memory.now_ns(), at_memory.lease_ns - round(_left_seconds() * NS)))
     with drifting(stage, _FAST):
@@ -146,7 +120,7 @@ def _left_seconds() -> float:
 
 
 def _drift_slow(stage: Stage) -> None:
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     granted_ns = at_memory.now_ns()
     at_memory.go_to(at_memory.lease_ns - round(_BEFORE_END_SECONDS * NS))
     with drifting(stage, _SLOW):
@@ -162,12 +136,12 @@ def _drift_slow(stage: Stage) -> None:
 
 def _key_end(offset_seconds: int, stage: Stage) -> None:
     """A second dispatch is lost, too; then the key's end, counted from the first, comes near."""
-    at_memory = _lose_dispatches(stage)
+    at_memory = lose_dispatches(stage)
     granted_ns = at_memory.now_ns()
-    hold = _hold(stage, "in_request")
+    hold = hold_at(stage, "in_request")
     at_memory.go_to(granted_ns + at_memory.lease_ns + NS)
     stage.rig.wake(new_life=False)
-    _lose(stage, hold)
+    lose(stage, hold)
     last_retry_ns = LONG_RETENTION_SECONDS * NS - at_memory.lease_ns
     at_memory.go_to((0 if offset_seconds < 0 else granted_ns) + last_retry_ns + offset_seconds * NS)
     stage.interposer.mark({"kind": "clock_case", "step": "key_end"})
@@ -175,14 +149,14 @@ def _key_end(offset_seconds: int, stage: Stage) -> None:
 
 
 def _key_over_at_destination(stage: Stage) -> None:
-    at_memory = _lose_dispatches(stage, "after_commit")
+    at_memory = lose_dispatches(stage, "after_commit")
     stage.move_clock("destination", (LONG_RETENTION_SECONDS + 1) * NS)
-    _resolve(stage, at_memory)
+    resolve(stage, at_memory)
 
 
 def _set_back_above_mark(stage: Stage) -> None:
     """The key's time passes for both, then the memory's clock is set back, still above its mark."""
-    at_memory = _lose_dispatches(stage, "after_commit")
+    at_memory = lose_dispatches(stage, "after_commit")
     over = LONG_RETENTION_SECONDS + 1
     at_memory.move(over)
     stage.move_clock("destination", over * NS)
@@ -190,15 +164,6 @@ def _set_back_above_mark(stage: Stage) -> None:
     stage.wake_until_settled("set_back", wakes=2)
     at_memory.move(over)
     stage.wake_until_settled("resolved", stage.wakes_for_declared_bound())
-
-
-def _against_each_other(stage: Stage) -> None:
-    """The memory is ahead and the destination behind."""
-    at_memory = _lose_dispatches(stage)
-    with skewed(stage, "destination", -MINUTES_5):
-        at_memory.move(MINUTES_5)
-        stage.wake_until_settled("apart", stage.wakes_for_declared_bound())
-        _resolve(stage, at_memory)
 
 
 def _deadlines(stage: Stage) -> None:
@@ -215,27 +180,27 @@ def _deadline_ahead(memory_seconds: int, stage: Stage) -> None:
     """The destination's clock passes every deadline while the dispatches are on their way."""
     _deadlines(stage)
     at_memory = MemoryTime(stage)
-    hold = _hold(stage, "in_request")
+    hold = hold_at(stage, "in_request")
     stage.do("start", stage.rig.start)
     stage.do("held", lambda: stage.rig.await_window(hold))
     if memory_seconds:
         at_memory.move(memory_seconds)
     stage.move_clock("destination", MINUTES_5 * NS + at_memory.lease_ns)
-    hold.release(Fate.DELIVER, _RELEASE_SECONDS)
+    hold.release(Fate.DELIVER, RELEASE_SECONDS)
     stage.settle("refused")
     if memory_seconds:
         at_memory.move(-memory_seconds)
-    _resolve(stage, at_memory)
+    resolve(stage, at_memory)
 
 
 def _deadline_behind(stage: Stage) -> None:
     """The destination's clock is behind: what comes within the lease is within the deadline."""
     _deadlines(stage)
-    hold = _hold(stage, "in_request")
+    hold = hold_at(stage, "in_request")
     stage.do("start", stage.rig.start)
     stage.do("held", lambda: stage.rig.await_window(hold))
     with skewed(stage, "destination", -MINUTES_5):
-        hold.release(Fate.DELIVER, _RELEASE_SECONDS)
+        hold.release(Fate.DELIVER, RELEASE_SECONDS)
         stage.settle("taken")
 
 
@@ -258,7 +223,7 @@ def _lost_and_resolved(stage: Stage, members: tuple[Member, ...]) -> None:
     batch: Batch = stage.batch.model_copy(update={"members": members})
     part, stage.rig = stage.rig, Rig(stage.context, batch, None)
     try:
-        _resolve(stage, _lose_dispatches(stage))
+        resolve(stage, lose_dispatches(stage))
     finally:
         stage.rig = part
 
@@ -280,7 +245,7 @@ PLAYS: Mapping[str, Callable[[Stage], None]] = {
     "clock.key_short_by_1_second": partial(_key_end, 1),
     "clock.key_over_at_destination": _key_over_at_destination,
     "clock.memory_set_back_above_mark": _set_back_above_mark,
-    "clock.memory_ahead_destination_behind": _against_each_other,
+    **others({1.0: _around_lease_end, _FAST: _drift_fast, _SLOW: _drift_slow}),
     "clock.deadline_destination_ahead": partial(_deadline_ahead, 0),
     "clock.deadline_destination_ahead_memory_back": partial(_deadline_ahead, -MINUTES_5),
     "clock.deadline_destination_behind": _deadline_behind,
