@@ -9,16 +9,15 @@ from __future__ import annotations
 from itertools import permutations
 
 from orchestrator.model import CapabilityVariant, Frozen
-from orchestrator.suites.continuity.families.model import Account, FamilyCase, Need, Weight
+from orchestrator.suites.continuity.families.model import FamilyCase, Need, Weight
 
 __all__ = ["CASES", "DRIFTS", "OFFSETS", "Clock"]
 
 AGENT, DESTINATION, MEMORY = "agent", "destination", "memory"
-_DAY_SECONDS = 86_400
 _AMOUNTS = {
     "1_second": (1, "one second"),
     "5_minutes": (300, "five minutes"),
-    "1_day": (_DAY_SECONDS, "a day"),
+    "1_day": (86_400, "a day"),
 }
 _FAST, _SLOW = 40.0, 0.1
 _BASIC = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED, CapabilityVariant.IDEMPOTENT)
@@ -109,11 +108,6 @@ _STANDARD = frozenset(
 )
 
 
-def _ends_keys(clock: Clock) -> bool:
-    """Whether a key is over for the destination alone: what it then applies is its clock's."""
-    return clock.service == DESTINATION and clock.by >= _DAY_SECONDS
-
-
 def _case(
     name: str, title: str, clocks: tuple[Clock, ...], receipts: tuple[str, ...]
 ) -> FamilyCase:
@@ -125,7 +119,6 @@ def _case(
         capabilities=tuple(CapabilityVariant) if DESTINATION in services else _BASIC,
         needs=frozenset({Need.MEMORY_CLOCK, Need.OTHER_CLOCKS}),
         receipts=receipts,
-        account=Account.CLOCK if any(map(_ends_keys, clocks)) else Account.NOBODY,
         weight=Weight.STANDARD if name in _STANDARD else Weight.FULL,
         operations=_OPERATIONS,
         # Its checkpoints are named by its clock.
