@@ -27,6 +27,7 @@ __all__ = [
     "Direction",
     "Disturbance",
     "Disturbed",
+    "Edge",
     "edges_between",
     "message_rule",
     "partition_rules",

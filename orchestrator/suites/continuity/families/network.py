@@ -11,6 +11,7 @@ from orchestrator.model import Arm, CapabilityVariant, ExpiryMode, TargetSet
 from orchestrator.suites.continuity.families.model import Account, End, FamilyCase, Weight
 from orchestrator.suites.continuity.families.network_points import (
     ALL_POINTS,
+    EDGES_ALONE,
     MESSAGES,
     PARTITIONS,
     Messages,
@@ -70,9 +71,9 @@ _AFTER_A_DEATH = tuple(
         _QUERIES,
         target=TargetSet.AGENT,
         receipts=("kill:agent", "network", "clock:memory"),
-        weight=Weight.FULL if action == "delayed" else Weight.STANDARD,
+        weight=Weight.FULL if action in ("delayed", "reordered") else Weight.STANDARD,
     )
-    for action in ("lost", "delayed", "reset", "duplicated")
+    for action in ("lost", "delayed", "reset", "duplicated", "reordered")
 )
 _RENEWED = tuple(
     _messages(
@@ -82,8 +83,9 @@ _RENEWED = tuple(
         expiry=ExpiryMode.NONE,
         operations=_FEW,
         end=End.NO_HOST,
+        weight=Weight.FULL if action in ("lost", "delayed") else Weight.STANDARD,
     )
-    for action in ("duplicated", "reset")
+    for action in ("duplicated", "reset", "reordered", "lost", "delayed")
 )
 
 
@@ -94,18 +96,33 @@ def _cut_capabilities(cut: Partition) -> tuple[CapabilityVariant, ...]:
     return _BASIC if cut.direction == "both" else _ONE_WAY
 
 
+def _of_observer_only(cut: Partition) -> bool:
+    return all(target == "observer" for _, target in cut.edges)
+
+
+def _is_finer(cut: Partition) -> bool:
+    """One edge of a service, or one way of what carries telemetry alone."""
+    return cut.service in EDGES_ALONE or (cut.service == "observer" and cut.direction != "both")
+
+
 def _partition(name: str, cut: Partition) -> FamilyCase:
-    what = "all edges of the hosts" if cut.service == "agent" else f"the {cut.service}'s edges"
+    if cut.service in EDGES_ALONE:
+        source, _, target = cut.service.partition("_to_")
+        owner = "hosts'" if source == "agent" else f"{source}'s"
+        what = f"the {owner} edge to the {target} alone is"
+    else:
+        whose = "all edges of the hosts" if cut.service == "agent" else f"the {cut.service}'s edges"
+        what = f"{whose} are"
     how = "silently " if cut.silent else ""
     return FamilyCase(
         name=name,
-        title=f"While operations stand at each window, {what} are {how}cut ({cut.direction}).",
+        title=f"While operations stand at each message, {what} {how}cut ({cut.direction}).",
         requirement_id="MQ-C-61",
         capabilities=_cut_capabilities(cut),
-        arms=(Arm.BOTH,) if cut.service == "observer" else (Arm.MEMORY,),
+        arms=(Arm.BOTH,) if _of_observer_only(cut) else (Arm.MEMORY,),
         expiry=ExpiryMode.SKEWED,
         receipts=("network", "clock:memory"),
-        weight=Weight.FULL if cut.silent else Weight.STANDARD,
+        weight=Weight.FULL if cut.silent or _is_finer(cut) else Weight.STANDARD,
         operations=_OPERATIONS,
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chaos.network_faults import Action, Direction
+from chaos.network_faults import Action, Direction, Edge, edges_between
 from chaos.windows import AGENT, REQUEST, RESPONSE, WINDOWS, RuleHold
 from memqual.v1 import continuity_pb2, destination_pb2
 from memqual.v1 import interposer_pb2 as pb
 
 __all__ = [
     "ALL_POINTS",
+    "EDGES_ALONE",
     "MESSAGES",
     "PARTITIONS",
     "QUERY_POINTS",
@@ -105,6 +106,7 @@ class Partition:
 
     Attributes:
         service: Whose edges: `memory`, `destination` or `observer`; `agent` for all of the hosts'.
+            Or one edge alone, `agent_to_memory`.
         direction: Which way nothing passes.
         silent: The host hears of it only at its own deadline.
     """
@@ -112,6 +114,12 @@ class Partition:
     service: str
     direction: Direction
     silent: bool = False
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """What is cut: (source, target) of each, sources by role."""
+        source, alone, target = self.service.partition("_to_")
+        return ((source, target),) if alone else edges_between(source)
 
 
 def point_of(points: tuple[Point, ...], position: int) -> Point:
@@ -149,17 +157,22 @@ MESSAGES = {
         "duplicated", tuple(point for point in QUERY_POINTS if point.hold.phase == REQUEST)
     ),
     "network.renew.duplicated": Messages("duplicated", RENEWALS[:1]),
+    "network.query.reordered": Messages("reordered", QUERY_POINTS),
     "network.renew.reset": Messages("reset", RENEWALS),
+    "network.renew.lost": Messages("lost", RENEWALS),
+    "network.renew.delayed": Messages("delayed", RENEWALS),
+    "network.renew.reordered": Messages("reordered", RENEWALS),
 }
 
 _EVERY_WAY: tuple[Direction, ...] = ("requests", "responses", "both")
-_BOTH: tuple[Direction, ...] = ("both",)
+EDGES_ALONE = ("agent_to_memory", "agent_to_observer", "memory_to_observer")
+"""Those that a cut of a service takes with another; the destination has one edge only."""
 
 PARTITIONS = {
     f"network.{'silent' if silent else 'cut'}.{service}.{direction}": Partition(
         service, direction, silent
     )
     for silent in (False, True)
-    for service in ("memory", "destination", "observer", "agent")
-    for direction in (_BOTH if service == "observer" else _EVERY_WAY)
+    for service in ("memory", "destination", "observer", "agent", *EDGES_ALONE)
+    for direction in _EVERY_WAY
 }

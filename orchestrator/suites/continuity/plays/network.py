@@ -12,12 +12,10 @@ from chaos.injection import Injection
 from chaos.network_faults import (
     Disturbance,
     Disturbed,
-    edges_between,
     message_rule,
     partition_rules,
 )
 from chaos.plans import KillPlan
-from chaos.tracing import TraceKind
 from chaos.windows import REQUEST, RESPONSE, RuleHold
 from chaos.windows import window as window_named
 from memqual.v1 import agent_pb2, destination_pb2
@@ -32,6 +30,7 @@ from orchestrator.suites.continuity.families.network_points import (
     point_of,
     rule_id_of,
 )
+from orchestrator.suites.continuity.plays.network_arrivals import await_delayed
 from orchestrator.suites.continuity.plays.network_copies import COPIES
 from orchestrator.suites.continuity.preconditions import read_precondition
 from orchestrator.suites.continuity.rig import NotSettled
@@ -42,11 +41,7 @@ __all__ = ["PLAYS", "await_points", "disturb", "hold_points", "prove", "recover"
 
 _HOLD_SECONDS = 20.0
 _LOOK_SECONDS = 0.1
-_ARRIVAL_SECONDS = 0.5
-"""What a delayed message is given to arrive, beyond its delay."""
 _HEALED_CANARY = 2
-_NS_A_SECOND = 1_000_000_000
-_MS_A_SECOND = 1_000
 _DEATH_WINDOW = "in_request"
 
 
@@ -149,20 +144,8 @@ def _apply_once(stage: Stage) -> None:
 def _end_of_messages(stage: Stage, fault: Messages, disturbed: Disturbed) -> None:
     """What is still on its way arrives; nothing more is met."""
     if fault.action == "delayed":
-        stage.do("arrive", lambda: _await_delayed(stage, fault, disturbed))
+        stage.do("arrive", lambda: await_delayed(stage, fault, disturbed))
     disturbed.lift()
-
-
-def _await_delayed(stage: Stage, fault: Messages, disturbed: Disturbed) -> None:
-    delayed = [
-        record.monotonic_ns
-        for record in stage.interposer.trace(disturbed.first_sequence)
-        if record.kind is TraceKind.DELAYED
-    ]
-    if delayed:
-        since_ns = stage.interposer.statistics().monotonic_ns - max(delayed)
-        left = fault.delay_ms / _MS_A_SECOND - since_ns / _NS_A_SECOND + _ARRIVAL_SECONDS
-        time.sleep(max(left, 0.0))
 
 
 def prove(stage: Stage, disturbed: Disturbed) -> None:
@@ -223,9 +206,8 @@ def _cut(stage: Stage) -> None:
     turns = hold_points(stage)
     stage.do("start", stage.rig.start)
     stage.do("hold", lambda: await_points(stage, turns))
-    edges = edges_between(cut.service)
     action: Literal["lost", "reset"] = "lost" if cut.silent else "reset"
-    rules = partition_rules(edges, cut.direction, action, f"cut-{stage.batch.batch_id}")
+    rules = partition_rules(cut.edges, cut.direction, action, f"cut-{stage.batch.batch_id}")
     disturbed = Disturbance(stage.interposer, action, cut.direction, rules, True).inject()
     for point, _ in turns:
         fate = _fate(cut, point.hold)
@@ -241,7 +223,7 @@ def _fate(cut: Partition, held: RuleHold) -> MessageFate:
     phases = {"requests": (REQUEST,), "responses": (RESPONSE,)}.get(
         cut.direction, (REQUEST, RESPONSE)
     )
-    if (held.source, held.target) not in edges_between(cut.service) or held.phase not in phases:
+    if (held.source, held.target) not in cut.edges or held.phase not in phases:
         return MessageFate.DELIVER
     return MessageFate.DROP if cut.silent else MessageFate.DISCONNECT
 

@@ -7,6 +7,7 @@ network: each copy is sent when the operation stands where the case wants it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
@@ -22,6 +23,7 @@ from orchestrator.suites.continuity.families.network_points import (
     rule_id_of,
 )
 from orchestrator.suites.continuity.incarnation import Incarnation
+from orchestrator.suites.continuity.plays.network_arrivals import await_delayed
 from orchestrator.suites.continuity.specs import receipt_for, spec_of
 from orchestrator.suites.continuity.stage import Stage
 
@@ -107,16 +109,26 @@ def _renewals(stage: Stage) -> None:
     for position, member in enumerate(stage.batch.members):
         point = point_of(fault.points, position)
         rule_id = f"{rule_id_of(stage.batch.batch_id, point)}-{position}"
-        rules.append(message_rule(point.hold, fault.action, [member.workflow_id], rule_id))
+        rules.append(
+            message_rule(point.hold, fault.action, [member.workflow_id], rule_id, fault.delay_ms)
+        )
     disturbed = Disturbance(stage.interposer, fault.action, fault.direction, tuple(rules)).inject()
-    for member in stage.batch.members:
-        asking = _Asking(stage, member)
-        asking.begin()
-        for _ in RENEWALS:
-            asking.host.renew(asking.spec, asking.granted.attempt, asking.granted.lease_token)
-        asking.complete()
-        asking.begin()
+    # At once, so that one renewal can overtake another.
+    with ThreadPoolExecutor(len(stage.batch.members)) as pool:
+        for done in [pool.submit(_renew, stage, member) for member in stage.batch.members]:
+            done.result()
+    if fault.action == "delayed":
+        stage.do("arrive", lambda: await_delayed(stage, fault, disturbed))
     stage.keep(disturbed.receipt())
+
+
+def _renew(stage: Stage, member: Member) -> None:
+    asking = _Asking(stage, member)
+    asking.begin()
+    for _ in RENEWALS:
+        asking.host.renew(asking.spec, asking.granted.attempt, asking.granted.lease_token)
+    asking.complete()
+    asking.begin()
 
 
 def _after_completion(stage: Stage, *methods: str) -> None:
@@ -186,6 +198,5 @@ COPIES: Mapping[str, Callable[[Stage], None]] = {
     "network.late_copy.invoke": _invoke_again,
     "network.late_copy.invoke_fenced": _invoke_fenced,
     "network.begin_id_of_another_life": _other_life,
-    "network.renew.duplicated": _renewals,
-    "network.renew.reset": _renewals,
+    **{name: _renewals for name in MESSAGES if ".renew." in name},
 }

@@ -26,7 +26,9 @@ def test_every_message_of_an_operation_is_met_by_every_action() -> None:
     everywhere = {fault.action for fault in MESSAGES.values() if fault.points == ALL_POINTS}
     assert everywhere == {"lost", "reset", "delayed", "reordered"}
     asked = {fault.action for fault in MESSAGES.values() if fault.points == QUERY_POINTS}
-    assert asked == {"lost", "reset", "delayed"}
+    assert asked == {"lost", "reset", "delayed", "reordered"}
+    renewed = {name.rpartition(".")[2] for name in MESSAGES if ".renew." in name}
+    assert renewed == {"lost", "reset", "delayed", "reordered", "duplicated"}
 
 
 def test_only_requests_are_duplicated() -> None:
@@ -43,14 +45,21 @@ def test_operations_of_a_batch_take_the_messages_in_turn() -> None:
     assert len({rule_id_of("b", point) for point in ALL_POINTS}) == len(ALL_POINTS)
 
 
-def test_every_edge_is_cut_in_every_direction_at_once_and_silently() -> None:
+def test_every_edge_is_cut_alone_in_every_direction_at_once_and_silently() -> None:
+    edges = {
+        ("agent", "memory"),
+        ("agent", "destination"),
+        ("agent", "observer"),
+        ("memory", "observer"),
+    }
     for silent in (False, True):
         cuts = [cut for cut in PARTITIONS.values() if cut.silent is silent]
-        for edge in (("agent", "memory"), ("agent", "destination")):
-            found = {cut.direction for cut in cuts if edge in edges_between(cut.service)}
+        for edge in edges:
+            found = {cut.direction for cut in cuts if cut.edges == (edge,)}
             assert found == {"requests", "responses", "both"}
-        for edge in (("agent", "observer"), ("memory", "observer")):
-            assert any(edge in edges_between(cut.service) for cut in cuts)
+        assert {cut.edges for cut in cuts if len(cut.edges) > 1} == {
+            edges_between(service) for service in ("agent", "memory", "observer")
+        }
 
 
 def test_a_batch_of_a_case_meets_each_of_its_messages() -> None:
