@@ -150,6 +150,13 @@ def test_the_hosts_clock_changes_no_decision(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.e2e_process
+@pytest.mark.parametrize("case", ["clock.agent_fast", "clock.memory_ahead_agent_behind_5_minutes"])
+def test_the_reference_passes_under_a_hosts_clock(tmp_path: Path, case: str) -> None:
+    with ground(tmp_path) as on:
+        assert not_passed(on.play(case, FENCED, 2)) == []
+
+
+@pytest.mark.e2e_process
 @pytest.mark.parametrize("flaw", sampled(FLAWS))
 def test_each_flaw_fails_on_its_own_check_and_on_no_other(tmp_path: Path, flaw: str) -> None:
     check = CHECKS[FLAWS[flaw].primary_check]

@@ -45,16 +45,16 @@ def test_operations_of_a_batch_take_the_messages_in_turn() -> None:
     assert len({rule_id_of("b", point) for point in ALL_POINTS}) == len(ALL_POINTS)
 
 
-def test_every_edge_is_cut_alone_in_every_direction_at_once_and_silently() -> None:
+def test_every_edge_of_a_host_is_cut_alone_in_every_direction_at_once_and_silently() -> None:
     edges = {
         ("agent", "memory"),
         ("agent", "destination"),
         ("agent", "observer"),
-        ("memory", "observer"),
     }
     for silent in (False, True):
         cuts = [cut for cut in PARTITIONS.values() if cut.silent is silent]
-        for edge in edges:
+        # Of an observer that is silent on one edge nobody could prove that it is whole again.
+        for edge in edges - ({("agent", "observer")} if silent else set()):
             found = {cut.direction for cut in cuts if cut.edges == (edge,)}
             assert found == {"requests", "responses", "both"}
         assert {cut.edges for cut in cuts if len(cut.edges) > 1} == {
