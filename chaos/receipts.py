@@ -23,6 +23,7 @@ from chaos.kill_receipt import (
 from chaos.receipt_base import FaultReceipt, FrozenModel
 from chaos.storage_receipts import (
     CheckpointCutReceipt,
+    CheckpointForkReceipt,
     CheckpointRestoreReceipt,
     FullVolumeReceipt,
     PowerLossReceipt,
@@ -350,6 +351,7 @@ AnyReceipt: TypeAlias = (
     | SuspendReceipt
     | InstalledReceipt
     | CheckpointCutReceipt
+    | CheckpointForkReceipt
     | CheckpointRestoreReceipt
     | PowerLossReceipt
     | FullVolumeReceipt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from chaos.receipt_base import FaultReceipt, FrozenModel
 
 __all__ = [
     "CheckpointCutReceipt",
+    "CheckpointForkReceipt",
     "CheckpointRestoreReceipt",
     "FullVolumeReceipt",
     "PowerLossReceipt",
@@ -209,10 +211,39 @@ class CheckpointRestoreReceipt(FaultReceipt):
 
     def missing(self) -> list[str]:
         """Names of the proofs that are lacking."""
-        lacking = super().missing()
-        if not self.before:
-            lacking.append("checkpoint: none was set back")
-        for workflow, messages in self.before.items():
-            if self.after.get(workflow, messages) >= messages:
-                lacking.append(f"checkpoint of {workflow}: that messages of it are gone")
+        return [*super().missing(), *_not_set_back(self.before, self.after)]
+
+
+class CheckpointForkReceipt(FaultReceipt):
+    """Proof that a host's workflows go on from older checkpoints while the newer ones are there.
+
+    Attributes:
+        service: the host.
+        before: messages in the latest checkpoint of each workflow.
+        after: the same after it was forked.
+        kept: checkpoints newer than the one that it was forked from.
+    """
+
+    kind: Literal["checkpoint_fork"] = "checkpoint_fork"
+    service: str
+    before: dict[str, int]
+    after: dict[str, int]
+    kept: dict[str, int]
+
+    def missing(self) -> list[str]:
+        """Names of the proofs that are lacking."""
+        lacking = [*super().missing(), *_not_set_back(self.before, self.after)]
+        for workflow in self.before:
+            if self.kept.get(workflow, 0) <= 0:
+                lacking.append(f"checkpoint of {workflow}: that newer ones are there")
         return lacking
+
+
+def _not_set_back(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
+    if not before:
+        return ["checkpoint: none was set back"]
+    return [
+        f"checkpoint of {workflow}: that messages of it are gone"
+        for workflow, messages in before.items()
+        if after.get(workflow, messages) >= messages
+    ]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     ChannelVersions,
@@ -44,8 +44,8 @@ __all__ = [
     "CheckpointMissing",
     "LoadedCheckpoint",
     "NothingToRestore",
-    "Restored",
     "WorkflowSaver",
+    "messages_in",
     "store_failure",
     "thread_config",
 ]
@@ -54,8 +54,6 @@ BUSY_TIMEOUT_SECONDS = 5.0
 # LangGraph's name for an interrupt among a step's writes and in a graph's output.
 INTERRUPT_CHANNEL = "__interrupt__"
 TABLES = ("checkpoints", "writes")
-FORGET_CHECKPOINT = "DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?"
-FORGET_WRITES = "DELETE FROM writes WHERE thread_id = ? AND checkpoint_id = ?"
 PRIMARY_CODE_MASK = 0xFF
 FAILURE_CODES = {
     sqlite3.SQLITE_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -97,19 +95,6 @@ class LoadedCheckpoint:
     workflow: agent_pb2.Workflow
     saved: CheckpointTuple
     interrupted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A workflow that was set back.
-
-    Attributes:
-        messages_before: messages of the checkpoint that was the latest.
-        messages_after: messages of the one that is now.
-    """
-
-    messages_before: int
-    messages_after: int
 
 
 def thread_config(workflow_id: str) -> RunnableConfig:
@@ -201,28 +186,6 @@ class CheckpointFiles:
         finally:
             connection.close()
 
-    def restore(self, workflow_id: str) -> Restored:
-        """Sets a file back to before its last assistant message, as an older snapshot would.
-
-        Raises:
-            CheckpointMissing: no file, or no checkpoint in it.
-            CheckpointDamaged: it cannot be read.
-            NothingToRestore: no older checkpoint is without that message.
-            sqlite3.Error: it cannot be written to.
-        """
-        latest = self.read(workflow_id)
-        before = messages_in(latest.saved)
-        asked = _assistant_messages(before)
-        with self.open(workflow_id, Future()) as saver:
-            newer: list[str] = []
-            for saved in saver.list(thread_config(workflow_id)):
-                after = messages_in(saved)
-                if _assistant_messages(after) < asked:
-                    _forget(saver.conn, workflow_id, saved.checkpoint["id"], newer)
-                    return Restored(len(before), len(after))
-                newer.append(saved.checkpoint["id"])
-        raise NothingToRestore(f"workflow {workflow_id} has no assistant message to go back before")
-
     def read(self, workflow_id: str) -> LoadedCheckpoint:
         """The latest durable checkpoint, through a connection of its own that cannot write.
 
@@ -280,21 +243,6 @@ class CheckpointFiles:
 def messages_in(saved: CheckpointTuple) -> list[AnyMessage]:
     """The messages of a checkpoint, without those of the step after it."""
     return list(saved.checkpoint["channel_values"].get("messages", ()))
-
-
-def _assistant_messages(messages: list[AnyMessage]) -> int:
-    return sum(isinstance(message, AIMessage) for message in messages)
-
-
-def _forget(
-    connection: sqlite3.Connection, workflow_id: str, kept: str, forgotten: list[str]
-) -> None:
-    """Removes newer checkpoints, and what the step after the kept one has written."""
-    with connection:
-        for name in forgotten:
-            connection.execute(FORGET_CHECKPOINT, (workflow_id, name))
-        for name in (kept, *forgotten):
-            connection.execute(FORGET_WRITES, (workflow_id, name))
 
 
 def _empty_file() -> bytes:

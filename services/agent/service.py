@@ -25,6 +25,7 @@ from services.agent.requests import (
     check_workflow_ids,
 )
 from services.agent.runs import TooManyWorkflows
+from services.agent.setting_back import set_back
 from services.common import clock
 from services.common.errors import ServiceError
 from services.common.limits import check_id
@@ -156,7 +157,7 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
         workflow_id = check_id("workflow_id", request.workflow_id)
         self._refuse_running(workflow_id)
         try:
-            restored = self._host.files.restore(workflow_id)
+            done = set_back(self._host.files, workflow_id, fork=request.fork)
         except CheckpointMissing as error:
             raise ServiceError(grpc.StatusCode.NOT_FOUND, str(error)) from error
         except NothingToRestore as error:
@@ -166,7 +167,9 @@ class AgentAuditService(agent_pb2_grpc.AgentAuditServiceServicer):
         except sqlite3.Error as error:
             raise ServiceError(grpc.StatusCode.UNAVAILABLE, store_failure(error)) from error
         return agent_pb2.RestoreCheckpointResponse(
-            messages_before=restored.messages_before, messages_after=restored.messages_after
+            messages_before=done.messages_before,
+            messages_after=done.messages_after,
+            newer_kept=done.newer_kept,
         )
 
     def CutCheckpoint(

@@ -8,7 +8,7 @@ from orchestrator.oracle.judgement import CallJudgement
 from orchestrator.oracle.messages import DecisionKind
 from orchestrator.scoring.effects import EffectFacts
 from orchestrator.scoring.families.facts import CaseFacts, Judge
-from orchestrator.scoring.families.probes import Probe, every, marks_of, refused_with
+from orchestrator.scoring.families.probes import Probe, every, probes_of, refused_with
 
 __all__ = ["JUDGES"]
 
@@ -83,12 +83,12 @@ def _consumed(probe: Probe) -> bool:
 
 
 def _approval(trial: CaseFacts) -> None:
-    """A used approval; whether the memory takes it at all is the integrity axis's affair."""
-    if marks_of(trial.facts, "no_review", trial.member.workflow_id):
-        return
+    """Taken once at most; where it is never taken there is nothing to judge: `scoring.unmet`."""
+    probes = probes_of(trial.facts, trial.member.workflow_id)
+    taken = next((one.name for one in probes if one.status_code == 0), "")
     every(
         f"{_PREFIX}.approval",
-        lambda probe: probe.name == "first" or _REFUSED(probe),
+        lambda probe: probe.name == taken or _REFUSED(probe),
         "never taken again",
         _PRESENTED,
     )(trial)
@@ -96,9 +96,13 @@ def _approval(trial: CaseFacts) -> None:
 
 _PRESENTED = ("first", "after the restore", "after a restart")
 
+_RESOLUTION = every(f"{_PREFIX}.resolution", _consumed, "taken once, and never again", _PRESENTED)
+
 JUDGES: Mapping[str, Judge] = {
     "rollback.complete": _replay(1),
     "rollback.uncertain": _replay(1),
+    "rollback.forked": _replay(1),
+    "rollback.forked_uncertain": _replay(1),
     "rollback.after_restart": _replay(1),
     "rollback.second_of_two": _replay(2),
     "rollback.second_obligation": _second_obligation,
@@ -120,8 +124,8 @@ JUDGES: Mapping[str, Judge] = {
         "held back while it is uncertain, and free after it was ruled out",
         ("uncertain", "word", "ruled out"),
     ),
-    "rollback.resolution": every(
-        f"{_PREFIX}.resolution", _consumed, "taken once, and never again", _PRESENTED
-    ),
+    "rollback.resolution": _RESOLUTION,
+    "rollback.resolution_happened": _RESOLUTION,
+    "rollback.resolution_abandon": _RESOLUTION,
     "rollback.approval": _approval,
 }

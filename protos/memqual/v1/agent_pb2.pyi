@@ -784,15 +784,19 @@ class RestoreCheckpointRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     WORKFLOW_ID_FIELD_NUMBER: _builtins.int
+    FORK_FIELD_NUMBER: _builtins.int
     workflow_id: _builtins.str
+    fork: _builtins.bool
+    """The workflow goes on from a copy of the older checkpoint, and the newer ones stay; otherwise they are removed."""
     def __init__(
         self,
         *,
         workflow_id: _builtins.str = ...,
+        fork: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fork", b"fork", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -804,18 +808,22 @@ class RestoreCheckpointResponse(_message.Message):
 
     MESSAGES_BEFORE_FIELD_NUMBER: _builtins.int
     MESSAGES_AFTER_FIELD_NUMBER: _builtins.int
+    NEWER_KEPT_FIELD_NUMBER: _builtins.int
     messages_before: _builtins.int
     """Messages in the checkpoint before and after."""
     messages_after: _builtins.int
+    newer_kept: _builtins.int
+    """Checkpoints of the file that are newer than the one gone back to, and were there before."""
     def __init__(
         self,
         *,
         messages_before: _builtins.int = ...,
         messages_after: _builtins.int = ...,
+        newer_kept: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages_after", b"messages_after", "messages_before", b"messages_before"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages_after", b"messages_after", "messages_before", b"messages_before", "newer_kept", b"newer_kept"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

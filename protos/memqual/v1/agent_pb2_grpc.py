@@ -269,8 +269,9 @@ class AgentAuditServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RestoreCheckpoint(self, request, context):
-        """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
-        would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+        """Sets a workflow's durable checkpoint back to before its last assistant message: restored, as an older snapshot
+        would, or forked from an older one. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to
+        go back to.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -97,8 +97,9 @@ class AgentAuditServiceStub:
     ReadCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ReadCheckpointRequest, _agent_pb2.ReadCheckpointResponse]
     """What the durable checkpoint of a workflow holds, read without changing it. NOT_FOUND: no checkpoint."""
     RestoreCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.RestoreCheckpointRequest, _agent_pb2.RestoreCheckpointResponse]
-    """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
-    would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+    """Sets a workflow's durable checkpoint back to before its last assistant message: restored, as an older snapshot
+    would, or forked from an older one. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to
+    go back to.
     """
     CutCheckpoint: _grpc.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]
     """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
@@ -120,8 +121,9 @@ class AgentAuditServiceAsyncStub(AgentAuditServiceStub):
     ReadCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.ReadCheckpointRequest, _agent_pb2.ReadCheckpointResponse]  # type: ignore[assignment]
     """What the durable checkpoint of a workflow holds, read without changing it. NOT_FOUND: no checkpoint."""
     RestoreCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.RestoreCheckpointRequest, _agent_pb2.RestoreCheckpointResponse]  # type: ignore[assignment]
-    """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
-    would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+    """Sets a workflow's durable checkpoint back to before its last assistant message: restored, as an older snapshot
+    would, or forked from an older one. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to
+    go back to.
     """
     CutCheckpoint: _aio.UnaryUnaryMultiCallable[_agent_pb2.CutCheckpointRequest, _agent_pb2.CutCheckpointResponse]  # type: ignore[assignment]
     """Folds a workflow's checkpoint into one file and cuts that in half, as a failing disk would.
@@ -170,8 +172,9 @@ class AgentAuditServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.RestoreCheckpointRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agent_pb2.RestoreCheckpointResponse, _abc.Awaitable[_agent_pb2.RestoreCheckpointResponse]]:
-        """Sets a workflow's durable checkpoint back to before its last assistant message, as a restored or forked snapshot
-        would. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to go back to.
+        """Sets a workflow's durable checkpoint back to before its last assistant message: restored, as an older snapshot
+        would, or forked from an older one. NOT_FOUND: no checkpoint. FAILED_PRECONDITION: it runs, or there is nothing to
+        go back to.
         """
 
     @_abc_1.abstractmethod

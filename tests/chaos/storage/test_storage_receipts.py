@@ -7,6 +7,7 @@ from chaos.receipt_base import FaultReceipt
 from chaos.receipts import parse_receipt
 from chaos.storage_receipts import (
     CheckpointCutReceipt,
+    CheckpointForkReceipt,
     CheckpointRestoreReceipt,
     FullVolumeReceipt,
     PowerLossReceipt,
@@ -134,3 +135,19 @@ def test_a_checkpoint_that_was_set_back_lacks_nothing_and_comes_back() -> None:
     )
     assert receipt.missing() == []
     assert parse_receipt(receipt.model_dump_json()) == receipt
+
+
+@pytest.mark.parametrize(("kept", "lacks"), [({"w": 3}, False), ({"w": 0}, True), ({}, True)])
+def test_a_fork_keeps_what_is_newer(kept: dict[str, int], lacks: bool) -> None:
+    receipt = CheckpointForkReceipt(
+        operations_before=1,
+        operations_after=1,
+        service="agent",
+        before={"w": 2},
+        after={"w": 0},
+        kept=kept,
+    )
+    assert ("checkpoint of w: that newer ones are there" in receipt.missing()) is lacks
+    assert parse_receipt(receipt.model_dump_json()) == receipt
+    still = receipt.model_copy(update={"after": {"w": 2}})
+    assert "checkpoint of w: that messages of it are gone" in still.missing()

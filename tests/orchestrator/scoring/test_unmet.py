@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from google.protobuf.message import Message
 
-from memqual.v1 import common_pb2, continuity_pb2, vendor_pb2
+from memqual.v1 import common_pb2, continuity_pb2, memory_pb2, vendor_pb2
 from orchestrator.model import CheckOutcome, NotRunSubtype
 from orchestrator.plan import Member
 from orchestrator.scoring.checks import Finder
@@ -17,10 +17,13 @@ from orchestrator.scoring.unmet import unmet
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.families.limits import CHALLENGED
 from orchestrator.suites.continuity.families.resolve import BEYOND_CLOCKS
+from orchestrator.suites.continuity.families.rollback import NO_REVIEW
 from tests.orchestrator.oracle import tracing
 from tests.orchestrator.oracle.tracing import CONTINUITY, Trace
 
-OK, DENIED, EXHAUSTED, STATE = 0, 7, 8, 9
+OK, DENIED, EXHAUSTED, STATE, UNAVAILABLE = 0, 7, 8, 9, 14
+PRESENTED = ("first", "after the restore", "after a restart")
+MEMORY = "/memqual.v1.MemoryService/"
 EXECUTE = tracing.execute(0, 2, "t2")
 
 
@@ -48,9 +51,11 @@ class Told:
             "RecordReceipt": tracing.record_receipt(),
             "RequestResolve": continuity_pb2.RequestResolveRequest(),
             "Resolve": continuity_pb2.ResolveRequest(),
+            "DecideReview": memory_pb2.DecideReviewRequest(),
         }[method]
         given = None if status else answer
-        self.trace.called(CONTINUITY + method, request, given, status=status, source="orchestrator")
+        service = MEMORY if method == "DecideReview" else CONTINUITY
+        self.trace.called(service + method, request, given, status=status, source="orchestrator")
 
     def judged(self) -> dict[str, CheckOutcome]:
         find = Finder()
@@ -161,3 +166,38 @@ def test_an_end_that_no_clock_gets_to_is_not_judged() -> None:
     assert told.subtype() is None
     told.trace.put("MARK", mark_json=f'{{"kind":"{BEYOND_CLOCKS}","workflow":"w"}}')
     assert told.subtype() is NotRunSubtype.PLATFORM
+
+
+def presented(*statuses: int) -> Told:
+    told = Told("rollback.approval")
+    for name, status in zip(PRESENTED, statuses, strict=True):
+        told.asked(name, "DecideReview", memory_pb2.DecideReviewResponse(), status)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("statuses", "found"),
+    [
+        ((OK, DENIED, STATE), CheckOutcome.HELD),
+        ((OK, DENIED, OK), CheckOutcome.VIOLATED),
+        ((OK, OK, DENIED), CheckOutcome.VIOLATED),
+        ((DENIED, OK, OK), CheckOutcome.VIOLATED),
+    ],
+)
+def test_an_approval_is_taken_once(statuses: tuple[int, ...], found: CheckOutcome) -> None:
+    told = presented(*statuses)
+    assert told.subtype() is None
+    assert told.judged()["continuity.rollback.approval"] is found
+
+
+def test_an_approval_that_is_never_taken_consumes_nothing() -> None:
+    assert presented(DENIED, DENIED, STATE).subtype() is NotRunSubtype.NOT_EXPRESSIBLE
+    unreviewed = Told("rollback.approval")
+    assert unreviewed.subtype() is None
+    assert unreviewed.judged() == {"rig.probe": CheckOutcome.VIOLATED}
+    unreviewed.trace.put("MARK", mark_json=f'{{"kind":"{NO_REVIEW}","workflow":"w"}}')
+    assert unreviewed.subtype() is NotRunSubtype.NOT_EXPRESSIBLE
+
+
+def test_no_answer_to_an_approval_is_no_refusal() -> None:
+    assert presented(UNAVAILABLE, UNAVAILABLE, UNAVAILABLE).subtype() is None

@@ -11,19 +11,23 @@ COMPLETED = agent_pb2.WORKFLOW_STATE_COMPLETED
 RPC_SECONDS = 30
 
 
-def restored(host: HostClient, workflow_id: str) -> agent_pb2.RestoreCheckpointResponse:
-    request = agent_pb2.RestoreCheckpointRequest(workflow_id=workflow_id)
+def restored(
+    host: HostClient, workflow_id: str, *, fork: bool = False
+) -> agent_pb2.RestoreCheckpointResponse:
+    request = agent_pb2.RestoreCheckpointRequest(workflow_id=workflow_id, fork=fork)
     return host.audit.RestoreCheckpoint(request, timeout=RPC_SECONDS)
 
 
-def test_the_last_message_is_asked_for_again_under_new_ids(host: HostClient) -> None:
+@pytest.mark.parametrize("fork", [False, True])
+def test_the_last_message_is_asked_for_again_under_new_ids(host: HostClient, fork: bool) -> None:
     host.start(workflow("w", agent_pb2.ARM_MEMORY, ["publish"], ["publish"]))
     assert host.settled("w")[0].state == COMPLETED
     first = [one.operation_id for one in host.status("w").operations]
 
-    told = restored(host, "w")
+    told = restored(host, "w", fork=fork)
 
     assert (told.messages_before, told.messages_after) == (4, 2)
+    assert (told.newer_kept > 0) is fork
     host.resume("w", seed="another-seed")
     assert host.settled("w")[0].state == COMPLETED
     now = [one.operation_id for one in host.status("w").operations]

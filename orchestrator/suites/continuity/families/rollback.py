@@ -7,11 +7,19 @@ person decided once, and what was used, is presented again.
 from __future__ import annotations
 
 from orchestrator.model import CapabilityVariant, ExpiryMode, TargetSet
-from orchestrator.suites.continuity.families.model import Account, End, FamilyCase, Need
+from orchestrator.suites.continuity.families.model import Account, End, FamilyCase, Need, Weight
 
-__all__ = ["CASES"]
+__all__ = ["CASES", "NO_REVIEW"]
+
+NO_REVIEW = "no_review"
+"""Kind of the mark on a trial in which the memory has nothing to review."""
 
 _NONE = (CapabilityVariant.NONE,)
+_UNCERTAIN = (
+    CapabilityVariant.NONE,
+    CapabilityVariant.QUERY_UNFENCED,
+    CapabilityVariant.IDEMPOTENT_EXPIRED,
+)
 _SOME = (CapabilityVariant.NONE, CapabilityVariant.QUERY_FENCED, CapabilityVariant.IDEMPOTENT)
 
 
@@ -49,6 +57,24 @@ def _asked(name: str, title: str, requirement_id: str, *needs: Need) -> FamilyCa
     )
 
 
+def _word(
+    name: str, title: str, capabilities: tuple[CapabilityVariant, ...], **more: object
+) -> FamilyCase:
+    """An operator's word that is taken, and presented again after the restore."""
+    case = _replay(
+        name,
+        title,
+        capabilities,
+        requirement_id="MQ-C-51",
+        needs=frozenset({Need.OPERATOR_WORD}),
+        expiry=ExpiryMode.SKEWED,
+        target=TargetSet.MEMORY,
+        receipts=("checkpoint_restore:agent", "clock:memory", "restart:memory"),
+        end=End.OPEN,
+    )
+    return case.model_copy(update=more)
+
+
 CASES = (
     _replay("complete", "Set back to before a call that is complete; the intent comes again."),
     _replay(
@@ -56,6 +82,18 @@ CASES = (
         "Set back while the call is under way; the intent comes again, and after the lease.",
         expiry=ExpiryMode.SKEWED,
         receipts=("checkpoint_restore:agent", "clock:memory"),
+    ),
+    _replay(
+        "forked",
+        "Forked to before a call that is complete, which its newer checkpoints hold.",
+        receipts=("checkpoint_fork:agent",),
+    ),
+    _replay(
+        "forked_uncertain",
+        "Forked while the call is under way; the intent comes again, and after the lease.",
+        expiry=ExpiryMode.SKEWED,
+        receipts=("checkpoint_fork:agent", "clock:memory"),
+        weight=Weight.FULL,
     ),
     _replay(
         "after_restart",
@@ -84,16 +122,23 @@ CASES = (
         "MQ-C-52",
         Need.OPERATOR_WORD,
     ),
-    _replay(
+    _word(
         "resolution",
         "A word that was taken is presented again after the host was set back.",
-        _NONE,
-        requirement_id="MQ-C-51",
-        needs=frozenset({Need.OPERATOR_WORD}),
-        expiry=ExpiryMode.SKEWED,
-        target=TargetSet.MEMORY,
-        receipts=("checkpoint_restore:agent", "clock:memory", "restart:memory"),
-        end=End.OPEN,
+        _UNCERTAIN,
+    ),
+    _word(
+        "resolution_happened",
+        "The same with the word that it happened, and its result.",
+        # An unfenced query sees the effect before anybody is asked.
+        (CapabilityVariant.NONE, CapabilityVariant.IDEMPOTENT_EXPIRED),
+        weight=Weight.FULL,
+    ),
+    _word(
+        "resolution_abandon",
+        "The same with the word that the operation is given up.",
+        _UNCERTAIN,
+        weight=Weight.FULL,
     ),
     _replay(
         "approval",

@@ -29,7 +29,7 @@ UNFENCED = CapabilityVariant.QUERY_UNFENCED
 # Each flaw: the cases that must show it by its own check, and one that must not show it at all.
 SHOWN = {
     "forgets_intents": (
-        (("rollback.complete", NONE), ("rollback.uncertain", FENCED)),
+        (("rollback.complete", NONE), ("rollback.uncertain", FENCED), ("rollback.forked", NONE)),
         ("rollback.second_obligation", NONE),
     ),
     "blocks_repetitions": (
@@ -42,7 +42,11 @@ SHOWN = {
     ),
     "blocks_for_ever": ((("rollback.ruled_out", NONE),), ("rollback.intent", NONE)),
     "acknowledges_used_words": (
-        (("rollback.resolution", NONE),),
+        (
+            ("rollback.resolution", NONE),
+            ("rollback.resolution_happened", NONE),
+            ("rollback.resolution_abandon", UNFENCED),
+        ),
         ("resolve.used", NONE),
     ),
 }
