@@ -20,6 +20,7 @@ from chaos.kill_receipt import (
     StepRecord,
     TargetKill,
 )
+from chaos.lease_receipts import LeaseWaitReceipt
 from chaos.receipt_base import FaultReceipt, FrozenModel
 from chaos.storage_receipts import (
     CheckpointCutReceipt,
@@ -43,6 +44,7 @@ __all__ = [
     "InstalledReceipt",
     "JournalPrecondition",
     "KillReceipt",
+    "LeaseWaitReceipt",
     "NetworkReceipt",
     "ReconfigureReceipt",
     "ReleaseRecord",
@@ -345,6 +347,7 @@ AnyReceipt: TypeAlias = (
     | ReconfigureReceipt
     | ReviveReceipt
     | ClockReceipt
+    | LeaseWaitReceipt
     | DriftReceipt
     | TelemetryReceipt
     | NetworkReceipt

@@ -274,6 +274,9 @@ class TrialRecord(Frozen):
     workflow_id: str = ""
     operation_id: str = ""
     verdict: Verdict
+    expiry: ExpiryMode = Field(
+        default=ExpiryMode.NONE, description="how the lease's end was really reached"
+    )
     subtype: NotRunSubtype | None = None
     error_kind: str = Field(default="", description="empty, 'trial' or 'infrastructure'")
     cause: str = ""

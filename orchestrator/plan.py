@@ -43,12 +43,15 @@ class Member(Frozen):
         cell: Where it stands in the matrix.
         sub_seed: Derived from (seed, suite, case, trial); the subject is not part of it.
         workflow_id: Workflow of the trial; its memory namespace has the same name.
+        short_lease_seconds: Lease of the memory that it is played on, where that is a short one: a
+            key that ends with its lease must end sooner, too. 0 on a stack with a long lease.
     """
 
     trial_id: str
     cell: Cell
     sub_seed: int
     workflow_id: str
+    short_lease_seconds: int = 0
 
 
 class Batch(Frozen):
@@ -70,6 +73,11 @@ class Batch(Frozen):
     def cell(self) -> Cell:
         """The first member's cell: all that concerns the injection is equal in every member's."""
         return self.members[0].cell
+
+    def with_short_lease(self, seconds: int) -> Batch:
+        """The same on a memory whose lease is so short."""
+        members = (one.model_copy(update={"short_lease_seconds": seconds}) for one in self.members)
+        return self.model_copy(update={"members": tuple(members)})
 
 
 class TrialPlan(Frozen):

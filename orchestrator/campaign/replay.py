@@ -133,7 +133,15 @@ def _repeat(manifest: Manifest, corpus: Corpus, subject: str, trial_id: str) -> 
     reviewer = Reviewer.generate()
     runtime = select_runtime(manifest.runtime).runtime
     images = images_for(runtime, vendor, base_image=None, progress=progress)
-    plan = schedule(Profile(manifest.profile), manifest.seed, vendor, reviewer, (), corpus=corpus)
+    plan = schedule(
+        Profile(manifest.profile),
+        manifest.seed,
+        vendor,
+        reviewer,
+        (),
+        corpus=corpus,
+        skew=manifest.skew_proven,
+    )
     work = next(
         (
             piece.only(job)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -129,9 +130,16 @@ class _Run:
         finished = {
             trial.trial_id for trial in self.folder.trials() if trial.error_kind != _INFRASTRUCTURE
         }
-        plan = schedule(
-            options.profile, options.seed, self.vendor, self.reviewer, finished, corpus=corpus
+        plan_for = partial(
+            schedule,
+            options.profile,
+            options.seed,
+            self.vendor,
+            self.reviewer,
+            finished,
+            corpus=corpus,
         )
+        plan = plan_for()
         planned = planned_manifest(
             options,
             self.vendor,
@@ -146,7 +154,8 @@ class _Run:
         keep_manifest(self.folder, planned)
         self.progress.planned(expected.trial_count - len(finished))
         if plan.work:
-            self._run_and_remove(selection.runtime, images, plan, planned)
+            again = partial(plan_for, skew=False)
+            self._run_and_remove(selection.runtime, images, plan, planned, again)
         if self.signals.stopping.is_set():
             return self.stopped()
         self.progress.close()
@@ -193,6 +202,7 @@ class _Run:
         images: Mapping[str, ImageRef],
         plan: Schedule,
         planned: Manifest,
+        plan_without_skew: Callable[[], Schedule],
     ) -> None:
         """Play the plan; whatever comes, nothing of the run is left afterwards."""
         self.signals.on_stop(self._close_lanes)
@@ -201,6 +211,9 @@ class _Run:
         try:
             spec = self._spec(images)
             first, report = self._preflight(runtime, spec, planned)
+            if not report.skew_proven:
+                # The same trials; those that want a lease's end get stacks with short leases.
+                plan = plan_without_skew()
             self._run_lanes(runtime, spec, plan, first, skew=report.skew_proven)
         except Exception:
             if not self.signals.stopping.is_set():

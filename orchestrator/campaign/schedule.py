@@ -26,6 +26,7 @@ from orchestrator.stacks import StackVariant
 from orchestrator.suites.continuity import cells as continuity
 from orchestrator.suites.continuity.families import case_of_cell
 from orchestrator.suites.continuity.job import ContinuityJob
+from orchestrator.suites.continuity.lease_ends import way_to_lease_end
 from orchestrator.suites.integrity.driver import integrity_jobs
 from orchestrator.suites.integrity.planned import planned_integrity
 from orchestrator.suites.integrity.reviewer import Reviewer
@@ -89,6 +90,7 @@ def schedule(
     finished: Collection[str],
     *,
     corpus: Corpus | None = None,
+    skew: bool = True,
 ) -> Schedule:
     """The work that is still to be done.
 
@@ -99,6 +101,8 @@ def schedule(
         reviewer: The run's reviewer.
         finished: Trial ids that a cut run has ended already.
         corpus: Stories of the narrative axis; None: those that come with memqual.
+        skew: Whether the memory's lease clock can be set; otherwise its short leases are waited
+            out. Which trials there are does not depend on it.
     """
     work: list[SubjectWork] = []
     batches = 0
@@ -111,7 +115,7 @@ def schedule(
         crashes = [plan for plan in plans if plan.cell.suite is Suite.CONTINUITY]
         for batch in batches_for(subject, crashes, join_capabilities=subject != VENDOR):
             batches += 1
-            key = (_lease_seconds(batch), _variant(batch))
+            key = (_lease_seconds(batch, skew=skew), _variant(batch))
             by_stack.setdefault(key, []).append(ContinuityJob(batch, reviewer))
         records = [plan for plan in plans if plan.cell.suite is Suite.INTEGRITY]
         told = [plan for plan in plans if plan.cell.suite is Suite.NARRATIVE]
@@ -153,12 +157,12 @@ def _trials(profile: Profile, seed: int, subject: str, corpus: Corpus) -> Sequen
     )
 
 
-def _lease_seconds(batch: Batch) -> int:
+def _lease_seconds(batch: Batch, *, skew: bool) -> int:
     case = case_of_cell(batch.cell)
     if case is not None and case.lease_seconds is not None:
         return case.lease_seconds
-    configured = batch.cell.expiry is ExpiryMode.CONFIGURED
-    return SHORT_LEASE_SECONDS if configured else LONG_LEASE_SECONDS
+    way = way_to_lease_end(batch.cell, moves=skew)
+    return SHORT_LEASE_SECONDS if way is ExpiryMode.CONFIGURED else LONG_LEASE_SECONDS
 
 
 def _variant(batch: Batch) -> StackVariant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.model import Cell, TrialRecord, Verdict
+from orchestrator.model import TrialRecord, Verdict
 from orchestrator.report.text import counted
 from orchestrator.report.wording import MARKS, Mark
 from orchestrator.scoring.controls import expectation
@@ -73,7 +73,7 @@ class ControlList:
         cells = self._subjects.setdefault(trial.subject, {})
         cell_id = trial.cell.cell_id
         if cell_id not in cells:
-            cells[cell_id] = _Count(_must(trial.subject, trial.cell), {})
+            cells[cell_id] = _Count(_must(trial), {})
         verdicts = cells[cell_id].verdicts
         verdicts[trial.verdict] = verdicts.get(trial.verdict, 0) + 1
 
@@ -107,9 +107,9 @@ class ControlList:
         )
 
 
-def _must(subject: str, cell: Cell) -> str:
+def _must(trial: TrialRecord) -> str:
     try:
-        return _MUST[expectation(subject, cell).value]
+        return _MUST[expectation(trial.subject, trial.cell, trial.expiry).value]
     except ValueError:
         return "unknown to this version"
 

@@ -134,7 +134,7 @@ def _must(trial: TrialRecord) -> str:
     if trial.subject == VENDOR:
         return ""
     try:
-        return expectation(trial.subject, trial.cell).value.replace("_", " ")
+        return expectation(trial.subject, trial.cell, trial.expiry).value.replace("_", " ")
     except ValueError:
         return "unknown to this version"
 

@@ -54,6 +54,7 @@ def score_trial(facts: BatchFacts, member: Member) -> TrialRecord:
         batch_id=evidence.batch.batch_id,
         sub_seed=member.sub_seed,
         workflow_id=member.workflow_id,
+        expiry=evidence.expiry,
         verdict=Verdict.ERROR,
     )
     if evidence.error is not None and evidence.error.kind == "infrastructure":
@@ -145,7 +146,7 @@ def _scored(
             "decisions": tuple(entry for one in judgements for entry in one.history()),
             "unsafe_decisions": _count(judgements, Classification.UNSAFE),
             "needless_decisions": _count(judgements, Classification.NEEDLESS),
-            "boundary": any(one.boundary for one in judgements),
+            "boundary": facts.lease_may_end_early or any(one.boundary for one in judgements),
             "hazard": hazard,
             "findings": (*_findings(facts, judgements), *rolled_back, *found),
             "figures": figures,

@@ -34,12 +34,13 @@ _FRESH = DecisionTold(
 _EMPTY = Malformed("a decision without a kind")
 
 
-def expectation(subject: str, cell: Cell) -> ControlExpectation:
+def expectation(subject: str, cell: Cell, way: ExpiryMode = ExpiryMode.NONE) -> ControlExpectation:
     """What every trial of a control in a cell must come to.
 
     Args:
         subject: `control:<flaw>`.
         cell: A cell of the memory arm.
+        way: How its trial's lease really ended (`TrialRecord.expiry`); NONE: as the cell says.
 
     Raises:
         ValueError: No such control, or no such cell.
@@ -52,29 +53,30 @@ def expectation(subject: str, cell: Cell) -> ControlExpectation:
         case "control:reference":
             return ControlExpectation.MUST_PASS
         case "control:null":
-            return _caught(cell, _EMPTY)
+            return _caught(cell, way, _EMPTY)
         case "control:naive":
-            return _caught(cell, _FRESH)
+            return _caught(cell, way, _FRESH)
         case _:
             raise ValueError(f"{subject!r} is no control")
 
 
-def _caught(cell: Cell, answer: Answer) -> ControlExpectation:
+def _caught(cell: Cell, way: ExpiryMode, answer: Answer) -> ControlExpectation:
     """Must fail where the flawed answer is wrong in some row, else must pass.
 
     A short lease may still be live when the host asks: in row L the flaw may or may not be met.
     """
+    way = cell.expiry if way is ExpiryMode.NONE else way
     capability = cell.capability or CapabilityVariant.NONE
-    if any(_is_wrong(row, capability, answer) for row in _asked_rows(cell)):
+    if any(_is_wrong(row, capability, answer) for row in _asked_rows(cell, way)):
         return ControlExpectation.MUST_FAIL
-    if cell.expiry is ExpiryMode.CONFIGURED and _is_wrong(Row.LEASE_LIVE, capability, answer):
+    if way is ExpiryMode.CONFIGURED and _is_wrong(Row.LEASE_LIVE, capability, answer):
         return ControlExpectation.MAY_PASS
     return ControlExpectation.MUST_PASS
 
 
-def _asked_rows(cell: Cell) -> Iterator[Row]:
+def _asked_rows(cell: Cell, way: ExpiryMode) -> Iterator[Row]:
     """Every row that some question meets after the fault: the cell's, and those of the dead."""
-    yield from (Row(row) for row in rows_of(cell))
+    yield from (Row(row) for row in rows_of(cell, way))
     if cell.window is WindowName.BEFORE_INTENT and cell.fate is Fate.LATE_AFTER_DECISION:
         # The new host has completed the operation when the dead one's Begin arrives.
         yield Row.COMPLETE

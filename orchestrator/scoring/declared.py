@@ -8,6 +8,7 @@ from types import MappingProxyType
 from memqual.v1 import vendor_pb2
 from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, Frozen, NotRunSubtype
 from orchestrator.suites.continuity.families import Need, case_of_cell
+from orchestrator.suites.continuity.lease_ends import SHORT_LEASE_SECONDS_MAX, lease_clock_moves
 
 __all__ = ["NotRun", "not_run"]
 
@@ -88,21 +89,23 @@ def _lacking(
 def _immovable(
     cell: Cell, needs: frozenset[Need], describe: vendor_pb2.DescribeResponse, *, skew: bool
 ) -> NotRun | None:
-    """Why a clock that the cell moves cannot be moved."""
-    moves_memory = (
-        cell.expiry is ExpiryMode.SKEWED
-        or cell.fault is FaultKind.CLOCK_JUMP
-        or Need.MEMORY_CLOCK in needs
-    )
-    if moves_memory and describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC:
+    """Why a time that the cell is about cannot be reached where the lease clock cannot be set.
+
+    A lease's end alone is waited out on a short lease; a memory that keeps to a long one has none.
+    """
+    if lease_clock_moves(describe, skew=skew):
+        return None
+    cause = "the memory's clock cannot be set here; see the manifest's skew_detail"
+    if describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC:
+        cause = "leases run on the monotonic clock, which no fault can move"
+    sets_clock = cell.fault is FaultKind.CLOCK_JUMP or Need.MEMORY_CLOCK in needs
+    if sets_clock or (cell.fate is Fate.LATE_AFTER_KEY_END and not skew):
+        return NotRun(subtype=NotRunSubtype.PLATFORM, cause=cause)
+    lease_seconds = describe.limits.lease_seconds
+    if cell.expiry is ExpiryMode.SKEWED and lease_seconds > SHORT_LEASE_SECONDS_MAX:
+        long = f"its lease of {lease_seconds} s is longer than the {SHORT_LEASE_SECONDS_MAX} s"
         return NotRun(
-            subtype=NotRunSubtype.PLATFORM,
-            cause="leases run on the monotonic clock, which no fault can move",
-        )
-    if (moves_memory or cell.fate is Fate.LATE_AFTER_KEY_END) and not skew:
-        return NotRun(
-            subtype=NotRunSubtype.PLATFORM,
-            cause="the memory's clock cannot be set here; see the manifest's skew_detail",
+            subtype=NotRunSubtype.PLATFORM, cause=f"{cause}; {long} that are waited out instead"
         )
     return None
 

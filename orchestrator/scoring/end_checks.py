@@ -52,7 +52,7 @@ def check_end(
         return
     dead = facts.held_calls if member.cell.target.kills_agent else frozenset[int]()
     asked = asked_after(decisions, facts.fault_ns or 0, dead)
-    rows = rows_of(member.cell)
+    rows = rows_of(member.cell, facts.evidence.expiry)
     missing = unreached(rows, asked, begin_replay=facts.declared.begin_replay)
     find.rig(
         "rig.rows",

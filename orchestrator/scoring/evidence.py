@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chaos.receipts import FaultReceipt, KillReceipt, parse_receipt
+from chaos.receipts import FaultReceipt, KillReceipt, LeaseWaitReceipt, parse_receipt
 from chaos.windows import BEGIN, INVOKE
 from memqual.v1 import agent_pb2, common_pb2, continuity_pb2, interposer_pb2, vendor_pb2
 from orchestrator.errors import EvidenceError
 from orchestrator.evidence.records import BatchEvidence, message_from_json
+from orchestrator.model import ExpiryMode
 from orchestrator.oracle.clockmap import ClockMap, readings_from_trace
 from orchestrator.oracle.declared import DeclaredMemory
 from orchestrator.oracle.judge import judge_operation
@@ -188,6 +190,24 @@ class BatchFacts:
         for view in with_marks(build_views(self.trace, self._outages()), self.clock):
             found.setdefault(view.operation_id, []).append(view)
         return found
+
+    @cached_property
+    def lease_may_end_early(self) -> bool:
+        """Whether what was asked while leases lived may straddle their end.
+
+        A short lease goes on running while the batch comes to the moment at which its end is
+        waited for. Then nothing says which of two rows a question met, and histories of two
+        batches cannot be compared.
+        """
+        if self.evidence.expiry is not ExpiryMode.CONFIGURED:
+            return False
+        began_ns = next((one.monotonic_ns for one in self.trace if one.method == BEGIN), math.inf)
+        lease_ns = self.declared.lease_ns
+        for wait in (one for one in self.receipts if isinstance(one, LeaseWaitReceipt)):
+            if wait.began_monotonic_ns - began_ns >= lease_ns:
+                return True
+            began_ns = wait.ended_monotonic_ns
+        return False
 
     def _outages(self) -> tuple[Outage, ...]:
         """Times in which the memory was dead: from the kills' marked steps, and from marks."""

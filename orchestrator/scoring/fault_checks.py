@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chaos.plans import AT_ONCE
-from chaos.receipts import ClockReceipt, FaultReceipt, KillReceipt, TelemetryReceipt
+from chaos.receipts import (
+    ClockReceipt,
+    FaultReceipt,
+    KillReceipt,
+    LeaseWaitReceipt,
+    TelemetryReceipt,
+)
 from chaos.windows import BarrierHold, window
 from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind
 from orchestrator.plan import Member
@@ -52,6 +58,7 @@ def _holds_wanted(cell: Cell) -> int:
 
 def _undeclared(cell: Cell, facts: BatchFacts) -> Iterable[str]:
     """What a cell declares and no receipt speaks of."""
+    way = facts.evidence.expiry
     yield from _kill_problems(cell, facts.kill)
     told = _TELEMETRY.get(cell.fault)
     if told is not None and not any(_is_telemetry(one, told) for one in facts.receipts):
@@ -60,8 +67,11 @@ def _undeclared(cell: Cell, facts: BatchFacts) -> Iterable[str]:
     memory = [one.asked_skew_ns for one in jumps if one.service == "memory"]
     if cell.fault is FaultKind.CLOCK_JUMP and not any(jump < 0 for jump in memory):
         yield "clock: no receipt of a jump backward"
-    if cell.expiry is ExpiryMode.SKEWED and not any(jump > 0 for jump in memory):
+    if way is ExpiryMode.SKEWED and not any(jump > 0 for jump in memory):
         yield "clock: no receipt of the jump over the lease's end"
+    waited = any(isinstance(one, LeaseWaitReceipt) for one in facts.receipts)
+    if way in (ExpiryMode.CONFIGURED, ExpiryMode.REAL) and not waited:
+        yield "lease: no receipt of the wait for its end"
     ended = [one for one in jumps if one.service == "destination" and one.asked_skew_ns > 0]
     if cell.fate is Fate.LATE_AFTER_KEY_END and not ended:
         yield "clock: no receipt of the jump over the key's end"

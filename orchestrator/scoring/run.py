@@ -256,12 +256,12 @@ def is_missed(trial: TrialRecord) -> bool:
         return False
     if trial.subtype is NotRunSubtype.PLATFORM:
         return False
-    return not expectation(trial.subject, trial.cell).met_by(trial.verdict)
+    return not expectation(trial.subject, trial.cell, trial.expiry).met_by(trial.verdict)
 
 
 def _control_misses(trial: TrialRecord) -> Iterable[ControlMiss]:
     if is_missed(trial):
-        wanted = expectation(trial.subject, trial.cell)
+        wanted = expectation(trial.subject, trial.cell, trial.expiry)
         yield ControlMiss(
             subject=trial.subject,
             trial_id=trial.trial_id,

@@ -13,6 +13,7 @@ from chaos.receipts import (
     FaultReceipt,
     JournalPrecondition,
     KillReceipt,
+    LeaseWaitReceipt,
     NetworkReceipt,
     ReconfigureReceipt,
     ReleaseRecord,
@@ -190,10 +191,40 @@ def test_telemetry_and_suspension() -> None:
         assert len(suspended.model_copy(update=changes).missing()) == 1, changes
 
 
+def lease_wait() -> LeaseWaitReceipt:
+    return LeaseWaitReceipt(
+        service="memory",
+        lease_clock="monotonic",
+        lease_seconds=3,
+        before_ns=SECOND_NS,
+        after_ns=4 * SECOND_NS + 1,
+        began_monotonic_ns=1,
+        ended_monotonic_ns=2,
+        **LIVELY,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "lacking"),
+    [
+        ({}, ""),
+        ({"after_ns": 4 * SECOND_NS}, "a lease of 3 s went by on the memory's monotonic clock"),
+        ({"ended_monotonic_ns": 1}, "that the wait ended after it began"),
+        ({"operations_before": 0}, "succeeded"),
+    ],
+)
+def test_a_waited_lease_is_proven_by_the_memorys_own_clock(
+    changes: dict[str, Any], lacking: str
+) -> None:
+    told = lease_wait().model_copy(update=changes).missing()
+    assert (len(told), lacking in "".join(told)) == (1 if lacking else 0, True)
+
+
 @pytest.mark.parametrize(
     "receipt",
     [
         kill_receipt(),
+        lease_wait(),
         clock_receipt(SECOND_NS, SECOND_NS),
         TelemetryReceipt(
             fault="observer_down",

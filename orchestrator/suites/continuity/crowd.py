@@ -30,7 +30,6 @@ AGENTS_MAX = 16
 END_MARK = "agent_end"
 """Kind of the mark that keeps where each agent stood at last."""
 
-_ASKS_MAX = 30
 _CALLS_MAX = 4
 _RETRY_SECONDS = 0.1
 _WAIT_SECONDS = 0.1
@@ -64,6 +63,7 @@ class Crowd:
         interposer: Control of its interposer.
         member: The trial; its workflow's operation is asked about.
         silent: The first agent that is told EXECUTE dispatches and is never heard of again.
+        asks_max: Questions after which an agent that is put off gives up.
         granted: Set as soon as one of them was told EXECUTE.
         reachable: Cleared while the memory is known to be down: nobody asks again before it is up.
     """
@@ -72,6 +72,7 @@ class Crowd:
     interposer: InterposerClient
     member: Member
     silent: bool = False
+    asks_max: int = 30
     granted: threading.Event = field(default_factory=threading.Event)
     reachable: threading.Event = field(default_factory=threading.Event)
     _granting: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -120,7 +121,7 @@ class Crowd:
         agent = Incarnation(self.session, name)
         spec = spec_of(self.member)
         state = "waiting"
-        for asked in range(_ASKS_MAX):
+        for asked in range(self.asks_max):
             begin_id = f"{name}-{asked}"[-64:]
             decision = self._until_answered(partial(agent.begin, spec, begin_id))
             if decision is None:

@@ -1,8 +1,8 @@
 """The three ways to the end of a lease (DESIGN §5): skewed, configured, real.
 
 Skewed is one jump of the memory's wall clock by the lease and one second, proven by the memory's
-own Now. Configured and real wait on the memory's own lease clock; they differ in the lease that
-the stack was started with.
+own Now. Configured and real wait on the memory's own lease clock, which proves it, too; they differ
+in the lease that the stack was started with.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from chaos.faults import ClockJump
-from chaos.receipts import ClockReading, FaultReceipt
+from chaos.receipts import ClockReading, FaultReceipt, LeaseWaitReceipt
 from memqual.v1 import agent_pb2, destination_pb2, vendor_pb2
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.errors import StackError
@@ -24,8 +24,8 @@ _MARGIN_SECONDS = 1.0
 _WAIT_SECONDS_MAX = 600.0
 
 
-def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | None:
-    """Let the leases of the batch end; return the receipt of a jump, None for a wait.
+def reach_lease_end(context: StackContext, way: ExpiryMode) -> FaultReceipt:
+    """Let the leases of the batch end; return the receipt of the jump or of the wait.
 
     Raises:
         FaultNotPossible, ClockError: The memory's clock cannot be set here.
@@ -33,14 +33,23 @@ def reach_lease_end(context: StackContext, mode: ExpiryMode) -> FaultReceipt | N
         StackError: The memory's clock does not move, or its lease is longer than ten minutes.
     """
     lease_seconds = context.describe.limits.lease_seconds
-    mark_memory_clock(context.session, context.interposer)
-    if mode is ExpiryMode.SKEWED:
+    before = mark_memory_clock(context.session, context.interposer)
+    if way is ExpiryMode.SKEWED:
         receipt = jump_clock(context, "memory", (lease_seconds + 1) * NS)
-    else:
-        receipt = None
-        _wait(context, lease_seconds + _MARGIN_SECONDS)
-    mark_memory_clock(context.session, context.interposer)
-    return receipt
+        mark_memory_clock(context.session, context.interposer)
+        return receipt
+    _wait(context, lease_seconds + _MARGIN_SECONDS)
+    after = mark_memory_clock(context.session, context.interposer)
+    monotonic = context.describe.lease_clock == vendor_pb2.LEASE_CLOCK_MONOTONIC
+    return LeaseWaitReceipt(
+        service="memory",
+        lease_clock="monotonic" if monotonic else "wall",
+        lease_seconds=lease_seconds,
+        before_ns=before.monotonic_ns if monotonic else before.wall_unix_ns,
+        after_ns=after.monotonic_ns if monotonic else after.wall_unix_ns,
+        began_monotonic_ns=before.asked_mono_ns,
+        ended_monotonic_ns=after.answered_mono_ns,
+    )
 
 
 def jump_clock(context: StackContext, service: str, jump_ns: int) -> FaultReceipt:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from orchestrator.campaign.jobs import StackContext
 from orchestrator.evidence.records import BatchError, BatchEvidence, TraceSpan, message_to_json
-from orchestrator.model import TrialRecord
+from orchestrator.model import ExpiryMode, TrialRecord
 from orchestrator.plan import Batch
 from orchestrator.scoring.batch import score_batch
 from orchestrator.scoring.declared import not_run
 from orchestrator.suites.continuity.driver import carry_out
+from orchestrator.suites.continuity.lease_ends import lease_clock_moves, way_to_lease_end
 from orchestrator.suites.continuity.plays import carry_out_case
 from orchestrator.suites.integrity.reviewer import Reviewer
 
@@ -68,7 +69,7 @@ class ContinuityJob:
         return BatchEvidence(
             batch=self._batch,
             stack_id="" if context is None else context.stack.spec.stack_id,
-            expiry=self._batch.cell.expiry,
+            expiry=self._way(context),
             skew=context is not None and context.skew,
             unavailable={} if context is None else dict(context.unavailable),
             describe_json="{}" if context is None else message_to_json(context.describe),
@@ -76,3 +77,10 @@ class ContinuityJob:
             journal=nothing,
             error=error,
         )
+
+    def _way(self, context: StackContext | None) -> ExpiryMode:
+        cell = self._batch.cell
+        if context is None:
+            return cell.expiry
+        moves = lease_clock_moves(context.describe, skew=context.skew)
+        return way_to_lease_end(cell, moves=moves)

@@ -11,9 +11,9 @@ from orchestrator.suites.continuity.workload import (
     DEPLOYMENT,
     LONG_RETENTION_SECONDS,
     PRINCIPAL,
-    SHORT_RETENTION_SECONDS,
     ToolArguments,
     arguments_of,
+    short_retention_seconds,
 )
 from services.common.canonical import (
     JsonValue,
@@ -79,7 +79,9 @@ def spec_of(
     if capability in (CapabilityVariant.IDEMPOTENT, CapabilityVariant.IDEMPOTENT_EXPIRED):
         spec.idempotency_key = key
         short = capability is CapabilityVariant.IDEMPOTENT_EXPIRED
-        spec.retention_seconds = SHORT_RETENTION_SECONDS if short else LONG_RETENTION_SECONDS
+        spec.retention_seconds = (
+            short_retention_seconds(member) if short else LONG_RETENTION_SECONDS
+        )
     return spec
 
 

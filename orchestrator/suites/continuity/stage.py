@@ -31,6 +31,7 @@ from orchestrator.model import Cell, ExpiryMode
 from orchestrator.plan import Batch
 from orchestrator.suites.continuity.clocks import mark_memory_clock
 from orchestrator.suites.continuity.expiry import jump_clock, reach_lease_end
+from orchestrator.suites.continuity.lease_ends import lease_clock_moves, way_to_lease_end
 from orchestrator.suites.continuity.mishaps import end_of_memory, with_end
 from orchestrator.suites.continuity.pausing import Pauses, pause
 from orchestrator.suites.continuity.rig import Rig, span_of
@@ -85,6 +86,7 @@ class Stage:
     """One batch on its way.
 
     Attributes:
+        way: How the end of its leases is reached here.
         step: What is under way.
         pauses: The time that the memory asks for.
         killing: A kill of the memory was begun, and it was not seen healthy again yet.
@@ -104,6 +106,10 @@ class Stage:
         reviewer: Reviewer | None = None,
     ) -> None:
         self.context = context
+        moves = lease_clock_moves(context.describe, skew=context.skew)
+        self.way = way_to_lease_end(batch.cell, moves=moves)
+        if self.way is ExpiryMode.CONFIGURED:
+            batch = batch.with_short_lease(context.describe.limits.lease_seconds)
         self.batch = batch
         self.reviewer = reviewer
         self.rig = Rig(context, batch, window)
@@ -169,11 +175,9 @@ class Stage:
         if service == "memory":
             self.mark_clock()
 
-    def reach_lease_end(self, mode: ExpiryMode | None = None) -> None:
+    def reach_lease_end(self) -> None:
         """Let every lease of the batch end, and keep the proof. Raises as `expiry`."""
-        receipt = reach_lease_end(self.context, mode or self.cell.expiry)
-        if receipt is not None:
-            self.keep(receipt)
+        self.keep(reach_lease_end(self.context, self.way))
 
     def await_standby(self) -> None:
         """Wait until the host that was killed last can take over again.
@@ -301,7 +305,7 @@ class Stage:
         evidence = BatchEvidence(
             batch=self.batch,
             stack_id=self.context.stack.spec.stack_id,
-            expiry=self.cell.expiry,
+            expiry=self.way,
             skew=self.context.skew,
             describe_json=message_to_json(self.context.describe),
             trace=span_of((one.sequence for one in trace), self.trace_first),

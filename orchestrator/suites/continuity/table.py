@@ -77,10 +77,10 @@ class _Entry(Frozen):
             yield TableCell(cell=cell, rows=_rows(self.rows, expiry))
 
 
-def _rows(rows: tuple[str, ...], expiry: ExpiryMode) -> tuple[str, ...]:
-    """A short lease may be over before anybody asks: L is read on a stack with a long one."""
-    if expiry is ExpiryMode.CONFIGURED:
-        return tuple(row for row in rows if row != "L")
+def _rows(rows: tuple[str, ...], way: ExpiryMode) -> tuple[str, ...]:
+    """A short lease may be over before anybody asks: L and S are read where it is a long one."""
+    if way is ExpiryMode.CONFIGURED:
+        return tuple(row for row in rows if row not in ("L", "S"))
     return rows
 
 
@@ -113,14 +113,18 @@ def _rows_by_cell() -> dict[str, tuple[str, ...]]:
     return {one.cell.cell_id: one.rows for one in cell_table()}
 
 
-def rows_of(cell: Cell) -> tuple[str, ...]:
+def rows_of(cell: Cell, way: ExpiryMode | None = None) -> tuple[str, ...]:
     """Rows of DESIGN §6 that whoever asks after the fault passes through, in order.
+
+    Args:
+        cell: The cell.
+        way: How the lease's end was really reached; None: as the cell says.
 
     Raises:
         ValueError: The table has no such cell.
     """
     try:
-        return _rows_by_cell()[cell.cell_id]
+        return _rows(_rows_by_cell()[cell.cell_id], way or cell.expiry)
     except KeyError:
         raise ValueError(f"the table has no cell {cell.cell_id}") from None
 

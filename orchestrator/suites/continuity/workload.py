@@ -28,6 +28,7 @@ __all__ = [
     "canary_workflow",
     "model_seed",
     "settings_of",
+    "short_retention_seconds",
     "workflow_of",
 ]
 
@@ -38,7 +39,7 @@ LONG_RETENTION_SECONDS = 24 * 3600
 """Covers any lease that a vendor may declare, twice over: the retry after an expiry is valid."""
 
 SHORT_RETENTION_SECONDS = 60
-"""Shorter than every lease plus its successor: once the lease is over, so is the key."""
+"""Shorter than a long lease: once the lease is over, so is the key (`short_retention_seconds`)."""
 
 UNFENCED_VISIBILITY_MS = 50
 """Over before anybody can ask: the effect is seen at the first question."""
@@ -138,8 +139,16 @@ def settings_of(member: Member) -> destination_pb2.WorkflowSettings:
             settings.retention_seconds = LONG_RETENTION_SECONDS
         case CapabilityVariant.IDEMPOTENT_EXPIRED:
             settings.capability = common_pb2.EFFECT_CAPABILITY_IDEMPOTENT
-            settings.retention_seconds = SHORT_RETENTION_SECONDS
+            settings.retention_seconds = short_retention_seconds(member)
     return settings
+
+
+def short_retention_seconds(member: Member) -> int:
+    """How long a key counts that is over once the lease is."""
+    lease_seconds = member.short_lease_seconds
+    if not lease_seconds:
+        return SHORT_RETENTION_SECONDS
+    return max(1, min(SHORT_RETENTION_SECONDS, lease_seconds - 1))
 
 
 def _visibility_ms(member: Member) -> int:

@@ -38,6 +38,8 @@ class Campaign:
         verdict: What the bundle amounts to.
         told: What the display was told.
         handed: Trials that the plan was told to leave out, run by run.
+        skew: What the preflight says of the memory's clock.
+        skews: What the plan was told of it, plan by plan.
         bundled: Trials at the time when the bundle was closed.
     """
 
@@ -49,6 +51,8 @@ class Campaign:
     told: FakeSink = field(default_factory=FakeSink)
     handed: list[set[str]] = field(default_factory=list)
     bundled: list[TrialRecord] = field(default_factory=list)
+    skew: bool = True
+    skews: list[bool] = field(default_factory=list)
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Put the fakes in place."""
@@ -92,7 +96,7 @@ class Campaign:
     def examine(self, *args: object) -> tuple[PreflightReport, vendor_pb2.DescribeResponse]:
         if self.examined is not None:
             raise self.examined
-        return REPORT, DESCRIBE
+        return REPORT.model_copy(update={"skew_proven": self.skew}), DESCRIBE
 
     def _expected(self, profile: Profile, seed: int, corpus: Corpus | None) -> ExpectedCells:
         trials = tuple(
@@ -110,7 +114,9 @@ class Campaign:
         done: Collection[str],
         *,
         corpus: Corpus | None,
+        skew: bool = True,
     ) -> Schedule:
+        self.skews.append(skew)
         self.handed.append(set(done))
         left = [job for job in self.jobs if job.name not in done]
         pieces: tuple[SubjectWork, ...] = (work(*left),) if left else ()

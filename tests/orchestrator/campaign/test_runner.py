@@ -59,6 +59,16 @@ def test_the_exit_code_is_the_verdicts(campaign: Campaign, verdict: RunVerdict) 
     assert campaign.run() == verdict.exit_code
 
 
+@pytest.mark.parametrize("skew", [True, False])
+def test_where_no_clock_can_be_set_the_plan_is_one_of_short_leases(
+    campaign: Campaign, skew: bool
+) -> None:
+    campaign.skew = skew
+    assert campaign.run() == 0
+    assert campaign.skews == ([True] if skew else [True, False])
+    assert len(campaign.kept()) == 4
+
+
 def test_several_lanes_share_the_work(campaign: Campaign) -> None:
     campaign.jobs = [FakeJob(f"vendor:c#{number}") for number in range(40)]
     assert campaign.run(stacks=3) == 0

@@ -129,6 +129,29 @@ def test_a_vendor_with_a_lease_of_its_own_is_asked_for_it_in_the_long_cells_alon
     }
 
 
+@pytest.mark.parametrize("profile", [Profile.QUICK, Profile.STANDARD])
+def test_without_skew_the_same_trials_have_short_leases(profile: Profile) -> None:
+    usual, waited = (schedule(profile, 1, None, REVIEWER, (), skew=skew) for skew in (True, False))
+    assert sorted(_trial_ids(usual)) == sorted(_trial_ids(waited))
+    assert usual.batches == waited.batches
+
+    for plan, wanted in ((usual, LONG_LEASE_SECONDS), (waited, SHORT_LEASE_SECONDS)):
+        leases = {
+            piece.lease_seconds
+            for piece in plan.work
+            for job in piece.jobs
+            if any("/skewed" in trial for trial in job.trial_ids)
+        }
+        assert leases == {wanted}
+    untouched = {
+        piece.lease_seconds
+        for piece in waited.work
+        for job in piece.jobs
+        if not re.search("/(skewed|configured)", job.trial_ids[0])
+    }
+    assert untouched == {LONG_LEASE_SECONDS}
+
+
 def test_the_memory_of_each_piece_is_its_subjects() -> None:
     for piece in _plan(Profile.SELFTEST, vendor=OWN).work:
         assert piece.vendor == (OWN if piece.subject == VENDOR else control_config(piece.subject))

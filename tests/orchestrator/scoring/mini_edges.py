@@ -20,8 +20,10 @@ from chaos.receipts import (
 )
 from chaos.windows import BarrierHold, window
 from memqual.v1 import interposer_pb2
-from orchestrator.model import Cell, Fate
+from orchestrator.campaign.schedule import SHORT_LEASE_SECONDS
+from orchestrator.model import Cell, ExpiryMode, Fate
 from orchestrator.plan import Batch, Member, trial_id, workflow_id
+from orchestrator.suites.continuity.lease_ends import way_to_lease_end
 from orchestrator.suites.continuity.workload import settings_of
 from tests.orchestrator.oracle.tracing import MILLISECOND, SECOND, WALL_OFFSET, Opened, Trace
 from tests.orchestrator.scoring.mini_destination import MiniDestination
@@ -47,6 +49,7 @@ class MiniEdges:
     trace: Trace = field(default_factory=Trace)
     skew: int = 0
     late_skew: int = 0
+    moves: bool = True
 
     def __post_init__(self) -> None:
         seed = int(hashlib.sha256(self.cell.cell_id.encode()).hexdigest()[:8], 16)
@@ -57,6 +60,10 @@ class MiniEdges:
             workflow_id=workflow_id("vendor", self.cell, self.number, seed),
         )
         self.batch = Batch(batch_id="b0", subject="vendor", kill_number=0, members=(self.member,))
+        self.way = way_to_lease_end(self.cell, moves=self.moves)
+        if self.way is ExpiryMode.CONFIGURED:
+            self.batch = self.batch.with_short_lease(SHORT_LEASE_SECONDS)
+            self.member = self.batch.members[0]
         self.window = self.cell.window.value if self.cell.window else ""
         self.hold = window(self.window).hold
         self.destination = MiniDestination(settings_of(self.member))

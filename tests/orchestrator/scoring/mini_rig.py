@@ -10,8 +10,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chaos.receipts import TelemetryReceipt
+from chaos.receipts import LeaseWaitReceipt, TelemetryReceipt
 from memqual.v1 import agent_pb2, common_pb2, interposer_pb2, vendor_pb2
+from orchestrator.campaign.schedule import SHORT_LEASE_SECONDS
 from orchestrator.evidence.records import (
     BatchError,
     BatchEvidence,
@@ -22,6 +23,7 @@ from orchestrator.evidence.records import (
 from orchestrator.model import Cell, ExpiryMode, Fate, FaultKind, TrialRecord
 from orchestrator.scoring.batch import score_batch
 from orchestrator.suites.continuity.cells import needs_probe
+from orchestrator.suites.continuity.lease_ends import way_to_lease_end
 from orchestrator.suites.continuity.workload import LONG_RETENTION_SECONDS
 from tests.orchestrator.oracle.tracing import MILLISECOND, SECOND
 from tests.orchestrator.scoring.mini_host import PARKED, MiniHost
@@ -103,16 +105,33 @@ class MiniRig(MiniHost):
 
     def _expire(self, life: str) -> None:
         self.trace.mark_clock(self.skew)
-        if self.cell.expiry is ExpiryMode.SKEWED:
+        if self.way is ExpiryMode.SKEWED:
             self.jump(self.memory.lease_seconds + 1)
         else:
-            self.trace.now += (self.memory.lease_seconds + 1) * SECOND
-            self.trace.mark_clock(self.skew)
+            self._wait(self.memory.lease_seconds + 1)
         for _ in range(WAKES):
             self.trace.now += 100 * MILLISECOND
             self.run_host(life)
             if self.state != PARKED:
                 return
+
+    def _wait(self, seconds: int) -> None:
+        began, wall = self.trace.now, self.wall
+        self.trace.now += seconds * SECOND
+        self.receipts.append(
+            LeaseWaitReceipt(
+                service="memory",
+                lease_clock="wall",
+                lease_seconds=self.memory.lease_seconds,
+                before_ns=wall,
+                after_ns=self.wall,
+                began_monotonic_ns=began,
+                ended_monotonic_ns=self.trace.now,
+                operations_before=1,
+                operations_after=1,
+            )
+        )
+        self.trace.mark_clock(self.skew)
 
     def _late(self, fate: Fate, point: str, life: str) -> None:
         if self.cell.fate is not fate:
@@ -152,8 +171,8 @@ class MiniRig(MiniHost):
         evidence = BatchEvidence(
             batch=self.batch,
             stack_id="s",
-            expiry=self.cell.expiry,
-            skew=True,
+            expiry=self.way,
+            skew=self.moves,
             describe_json=message_to_json(describe),
             trace=TraceSpan(first=1, last=len(self.trace.records)),
             journal=TraceSpan(first=1, last=len(self.destination.journal)),
@@ -171,5 +190,6 @@ class MiniRig(MiniHost):
 def trial(cell: Cell, memory: MiniMemory | None = None, **fields: Any) -> Evidence:
     """A whole trial of a cell; the memory has the lease that the cell's stack asks for."""
     made = memory or MiniMemory()
-    made.lease_seconds = 3 if cell.expiry is ExpiryMode.CONFIGURED else 120
+    way = way_to_lease_end(cell, moves=fields.get("moves", True))
+    made.lease_seconds = SHORT_LEASE_SECONDS if way is ExpiryMode.CONFIGURED else 120
     return MiniRig(cell, memory=made, **fields).run()

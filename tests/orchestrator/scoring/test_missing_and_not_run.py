@@ -61,7 +61,8 @@ def declaring(
     status: vendor_pb2.CapabilityStatus.ValueType,
     clock: vendor_pb2.LeaseClock.ValueType = vendor_pb2.LEASE_CLOCK_WALL,
 ) -> str:
-    describe = vendor_pb2.DescribeResponse(lease_clock=clock)
+    limits = vendor_pb2.Limits(lease_seconds=120)
+    describe = vendor_pb2.DescribeResponse(lease_clock=clock, limits=limits)
     supported = vendor_pb2.CAPABILITY_STATUS_SUPPORTED
     describe.capabilities.add(capability=vendor_pb2.CAPABILITY_SOURCE_TRUST, status=supported)
     describe.capabilities.add(capability=vendor_pb2.CAPABILITY_CONTINUITY, status=status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.model import ExpiryMode, TargetSet
-from orchestrator.suites.continuity.families.model import End, FamilyCase, Need, Weight
+from orchestrator.suites.continuity.families.model import End, FamilyCase, Weight
 
 __all__ = ["AGENTS", "CASES"]
 
@@ -45,7 +45,6 @@ CASES = (
         title="The one that was granted goes silent, and the lease ends while the others ask.",
         requirement_id="MQ-C-70",
         expiry=ExpiryMode.SKEWED,
-        needs=frozenset({Need.MEMORY_CLOCK}),
         receipts=("clock:memory",),
         end=End.NO_HOST,
         operations=_OPERATIONS,

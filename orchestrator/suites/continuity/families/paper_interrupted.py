@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from orchestrator.model import Arm, CapabilityVariant, ExpiryMode, TargetSet
-from orchestrator.suites.continuity.families.model import EvidenceClass, FamilyCase, Weight
+from orchestrator.suites.continuity.families.model import EvidenceClass, FamilyCase, Need, Weight
 
 __all__ = ["CASES", "GUARDED"]
 
@@ -30,6 +30,8 @@ def _case(guard: bool, way: ExpiryMode) -> FamilyCase:
         arms=tuple(Arm),
         target=TargetSet.AGENT,
         expiry=way,
+        # The study is of three ways; one that cannot be gone is no other.
+        needs=frozenset({Need.MEMORY_CLOCK} if way is ExpiryMode.SKEWED else ()),
         receipts=("kill:agent",),
         weight=Weight.PAPER,
         operations=_OPERATIONS[way],

@@ -23,7 +23,7 @@ def _host(
     weight: Weight = Weight.STANDARD,
 ) -> FamilyCase:
     """A host falls behind with its attempt, and wakes up when another is done with it."""
-    needs = {Need.MEMORY_CLOCK} | ({Need.OTHER_CLOCKS} if moves_destination else set())
+    needs = frozenset({Need.OTHER_CLOCKS}) if moves_destination else frozenset[Need]()
     receipts: tuple[str, ...] = ("clock:memory",)
     receipts += ("suspend:agent",) if stopped else ()
     receipts += ("clock:destination",) if moves_destination else ()
@@ -33,7 +33,7 @@ def _host(
         requirement_id=requirement_id,
         capabilities=capabilities,
         expiry=ExpiryMode.SKEWED,
-        needs=frozenset(needs),
+        needs=needs,
         receipts=receipts,
         account=account,
         weight=weight,
@@ -55,7 +55,6 @@ def _evaluator(
         requirement_id=requirement_id,
         capabilities=capabilities,
         expiry=ExpiryMode.SKEWED,
-        needs=frozenset({Need.MEMORY_CLOCK}),
         receipts=("clock:memory",) * jumps,
         end=End.NO_HOST,
         operations=_OPERATIONS,

@@ -12,7 +12,6 @@ from chaos.windows import window
 from memqual.v1 import agent_pb2
 from orchestrator.model import WindowName
 from orchestrator.suites.continuity.crowd import END_MARK, AgentEnd, Crowd
-from orchestrator.suites.continuity.expiry import NS
 from orchestrator.suites.continuity.families.concurrency import AGENTS
 from orchestrator.suites.continuity.killing import kill_and_restart
 from orchestrator.suites.continuity.stage import Stage
@@ -22,6 +21,8 @@ __all__ = ["PLAYS"]
 
 _GRANTED_SECONDS = 20.0
 _SECOND_LIFE = 1
+_ASKS_MAX = 150
+"""Ten a second at most: a crowd may have to wait out a short lease."""
 
 
 def _at_once(stage: Stage) -> None:
@@ -48,10 +49,9 @@ def _memory_killed(stage: Stage) -> None:
 
 
 def _holder_silent(stage: Stage) -> None:
-    lease_ns = stage.context.describe.limits.lease_seconds * NS
     with _crowds(stage, silent=True) as (crowds, running):
         _await_grants(crowds)
-        stage.move_clock("memory", lease_ns + NS)
+        stage.reach_lease_end()
         for crowd, ends in zip(crowds, running, strict=True):
             _keep(stage, crowd, ends.result())
     _once_more(stage)
@@ -88,7 +88,7 @@ def _crowds(
     """A crowd on each operation of the batch, all under way."""
     agents = AGENTS[stage.cell.case]
     crowds = [
-        Crowd(stage.context.session, stage.interposer, member, silent)
+        Crowd(stage.context.session, stage.interposer, member, silent, _ASKS_MAX)
         for member in stage.batch.members
     ]
     with ThreadPoolExecutor(len(crowds)) as pool:

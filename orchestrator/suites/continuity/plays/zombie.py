@@ -15,7 +15,7 @@ import grpc
 from chaos.client import Fate
 from chaos.windows import INVOKE, window
 from memqual.v1 import common_pb2, continuity_pb2, destination_pb2, interposer_pb2
-from orchestrator.model import CapabilityVariant, ExpiryMode
+from orchestrator.model import CapabilityVariant
 from orchestrator.suites.continuity.expiry import NS
 from orchestrator.suites.continuity.incarnation import Incarnation
 from orchestrator.suites.continuity.probe import probe_completed
@@ -95,7 +95,7 @@ class _Host:
         stage.context.session.swap_hosts()
         stage.rig.wake(new_life=True)
         stage.settle("live")
-        stage.do("expire", lambda: stage.reach_lease_end(ExpiryMode.SKEWED))
+        stage.do("expire", stage.reach_lease_end)
         stage.wake_until_settled("expired", _WAKES_MEANWHILE)
         passed = self.passed_seconds
         if passed is None:
@@ -218,7 +218,7 @@ def _successions(stage: Stage) -> list[_Succession]:
             )
         )
         found[-1].begin()
-    stage.do("expire", lambda: stage.reach_lease_end(ExpiryMode.SKEWED))
+    stage.do("expire", stage.reach_lease_end)
     stage.step = "play"
     return found
 
@@ -243,7 +243,7 @@ def _late_renewal(stage: Stage) -> None:
             one.renew(one.second.attempt)
         one.ask()
     # A lease that was extended for the zombie would be live still.
-    stage.do("expire_again", lambda: stage.reach_lease_end(ExpiryMode.SKEWED))
+    stage.do("expire_again", stage.reach_lease_end)
     for one in successions:
         one.ask()
 
