@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 
 from markupsafe import escape
 
-from orchestrator.model import Check, CheckOutcome, Suite, TrialRecord, Verdict
+from orchestrator.model import Check, CheckOutcome, ExpiryMode, Suite, TrialRecord, Verdict
 from orchestrator.report.text import visible
 from orchestrator.report.wording import MARKS, Mark, injection, replay_command
 from orchestrator.scoring.checks import requirements
@@ -220,6 +220,8 @@ def _counts(trial: TrialRecord) -> tuple[tuple[str, str], ...]:
     ]
     if trial.hazard:
         told.append(("extra effect goes to the account", trial.hazard))
+    if trial.expiry not in (ExpiryMode.NONE, trial.cell.expiry):
+        told.append(("lease's end", f"reached {trial.expiry.value}: no clock could be set"))
     if trial.boundary:
         told.append(("boundary", "a bound of time allowed two answers"))
     if trial.resolution_ms is not None:
