@@ -210,7 +210,7 @@ def lease_wait() -> LeaseWaitReceipt:
         ({}, ""),
         ({"after_ns": 4 * SECOND_NS}, "a lease of 3 s went by on the memory's monotonic clock"),
         ({"ended_monotonic_ns": 1}, "that the wait ended after it began"),
-        ({"operations_before": 0}, "succeeded"),
+        ({"operations_before": 0}, "no operation was seen to succeed before"),
     ],
 )
 def test_a_waited_lease_is_proven_by_the_memorys_own_clock(
