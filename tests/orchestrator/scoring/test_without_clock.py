@@ -172,11 +172,11 @@ def test_a_cases_jumps_are_its_waits() -> None:
 
 
 def test_cases_that_only_want_a_leases_end_need_no_clock() -> None:
-    """What still does is of the clock itself, of its limits, or a drawn schedule."""
-    named = {one.name.partition(".")[0] for one in CASES.values() if Need.MEMORY_CLOCK in one.needs}
-    assert named == {"clock", "explore", "regression", "resolve", "paper_interrupted"}
-    assert [
+    """What still does is of clocks, drawn schedules, or one of the study's three ways."""
+    whole = ("clock", "explore", "regression", "paper_interrupted")
+    named = {
         one.name
         for one in CASES.values()
-        if Need.MEMORY_CLOCK in one.needs and one.family == "resolve"
-    ] == ["resolve.expired"]
+        if Need.MEMORY_CLOCK in one.needs and one.family not in whole
+    }
+    assert named == {"resolve.expired", "storage.power_loss_renewal"}
