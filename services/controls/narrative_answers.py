@@ -24,6 +24,7 @@ __all__ = [
     "AnswersOutOfAll",
     "DeclinesEverything",
     "KeepsSuperseded",
+    "TellsOfOthers",
 ]
 
 # What was so before is not asked for as what is so now.
@@ -44,6 +45,20 @@ class AnswersOutOfAll(NarrativeServicer):
     def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
         """As for a question without a speaker."""
         return super().reply(_copied(request, speaker=""))
+
+
+class TellsOfOthers(NarrativeServicer):
+    """Adds to a speaker's answer what another one told, and does not say that it rests on it."""
+
+    def reply(self, request: narrative_pb2.AskRequest) -> narrative_pb2.AskResponse:
+        """The reference's answer, and the first fact of somebody else's by name."""
+        response = super().reply(request)
+        if response.answer.text and request.speaker:
+            for speaker, fact in self._memory().facts(request.namespace):
+                if speaker != request.speaker:
+                    response.answer.text += f" {speaker}: {fact.text}"
+                    break
+        return response
 
 
 class DeclinesEverything(NarrativeServicer):

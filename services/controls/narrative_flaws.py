@@ -12,6 +12,7 @@ from services.controls.narrative_answers import (
     AnswersOutOfAll,
     DeclinesEverything,
     KeepsSuperseded,
+    TellsOfOthers,
 )
 from services.controls.narrative_inputs import (
     DatesByArrival,
@@ -33,6 +34,7 @@ from services.controls.narrative_parts import (
     FACTS,
     INGEST,
     OTHERS,
+    OWN,
     REFUSED,
     REVERSED,
     TAKEN,
@@ -72,7 +74,15 @@ FLAWS: Mapping[str, Flaw] = {
         AnswersOutOfAll,
         "answers a speaker out of what anybody said",
         OTHERS,
-        (FACTS,),
+        (FACTS, OWN),
+    ),
+    "narrative_tells_of_others": of_servicer(
+        "narrative_tells_of_others",
+        TellsOfOthers,
+        "adds to a speaker's answer what another one told",
+        OWN,
+        # Whatever it answers has something of others, a question of theirs, too.
+        (OTHERS,),
     ),
     "narrative_cites_others": of_servicer(
         "narrative_cites_others",

@@ -27,6 +27,7 @@ __all__ = [
     "INDEPENDENT",
     "INGEST",
     "OTHERS",
+    "OWN",
     "REFUSED",
     "REVERSED",
     "STATE",
@@ -45,6 +46,7 @@ AHEAD = "narrative.property.temporal_order.ahead"
 BEHIND = "narrative.property.temporal_order.behind"
 REVERSED = "narrative.property.arrival_order.reversed"
 FACTS = "narrative.property.disambiguation.facts"
+OWN = "narrative.property.disambiguation.own"
 OTHERS = "narrative.property.disambiguation.others"
 INDEPENDENT = "narrative.property.model_independence.answers"
 AGAIN = "narrative.property.determinism.again"

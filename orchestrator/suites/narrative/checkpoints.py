@@ -146,13 +146,23 @@ def reading_points(
     )
 
 
-def answer_points(question: ExpectedQuestion, answer: narrative_pb2.Answer) -> tuple[Point, Point]:
-    """CP8 of one question, as published and strict."""
+def answer_points(
+    question: ExpectedQuestion, answer: narrative_pb2.Answer, foreign: Sequence[str] = ()
+) -> tuple[Point, Point]:
+    """CP8 of one question, as published and strict.
+
+    Args:
+        question: What is expected.
+        answer: What was answered.
+        foreign: What of other speakers it tells, where none of that may appear.
+    """
     missing = [text for text in question.expected_contains if not holds(answer.text, text)]
     published = Point(
         Checkpoint.PUBLISHED, not missing, "" if not missing else f"lacks {listed(missing)}"
     )
     wrongs = [published.seen, *_strict_wrongs(question, answer)]
+    if foreign:
+        wrongs.append(f"tells of another speaker: {listed(foreign)}")
     told = "; ".join(wrong for wrong in wrongs if wrong)
     return published, Point(Checkpoint.STRICT, not told, told)
 

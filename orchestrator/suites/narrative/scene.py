@@ -13,6 +13,7 @@ from orchestrator.suites.integrity.checks import CheckSpec, Column, Findings
 from orchestrator.suites.integrity.declared import Declared, NotRun
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
+from orchestrator.suites.narrative.others import Speakers
 from orchestrator.suites.narrative.stories import Question, Story
 from orchestrator.suites.narrative.tally import Tally
 from orchestrator.suites.narrative.told import FactsTold
@@ -67,6 +68,8 @@ class Scene:
         gauge: Where checkpoints go.
         tally: What is answered undisturbed, of all trials of the case in the job.
         facts: What the memory told of the facts that it stored, of all trials of the job.
+        speakers: All stories that are told to its memory's shared namespace; none where each has
+            its own.
         number: Place of the trial in its cell, from 0.
         case: The case that it is a trial of.
     """
@@ -82,6 +85,7 @@ class Scene:
     gauge: Gauge
     tally: Tally
     facts: FactsTold
+    speakers: Speakers
     number: int
     case: NarrativeCase
 

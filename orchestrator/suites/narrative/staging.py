@@ -5,6 +5,8 @@ The same for a live memory and for kept lines, so that both ask the same.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from orchestrator.plan import Member
 from orchestrator.suites.integrity.calls import Script
 from orchestrator.suites.integrity.checks import Findings
@@ -14,6 +16,7 @@ from orchestrator.suites.integrity.playing import WANTS_MAX
 from orchestrator.suites.narrative.cases import CASES
 from orchestrator.suites.narrative.corpus import Corpus
 from orchestrator.suites.narrative.gauge import Gauge
+from orchestrator.suites.narrative.others import Speakers
 from orchestrator.suites.narrative.scene import NarrativeCase, Scene
 from orchestrator.suites.narrative.stories import Story
 from orchestrator.suites.narrative.tally import Tally
@@ -52,6 +55,12 @@ class Staging:
         for name in dict.fromkeys(member.cell.case for member in job.trials):
             self._cast(_case(name), [one for one in job.trials if one.cell.case == name], corpus)
 
+    @cached_property
+    def _speakers(self) -> Speakers:
+        """Everybody who tells something in the job."""
+        told = [*self._stories.values(), *(one for each in self._beside.values() for one in each)]
+        return Speakers({story.story_id: story for story in told}.values())
+
     @property
     def facts(self) -> FactsTold:
         """What the memory told of the facts that it stored; all trials share it."""
@@ -78,6 +87,7 @@ class Staging:
             gauge=Gauge(story, case.questions(story)),
             tally=self._tallies.setdefault(case.case, Tally()),
             facts=self._facts,
+            speakers=self._speakers if case.together else Speakers(()),
             number=_number(member),
             case=case,
         )

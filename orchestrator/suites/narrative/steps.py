@@ -170,7 +170,9 @@ def ask_question(
     facts = scene.facts.of(scene.namespace)
     own = scene.facts.by(scene.namespace, story.speaker)
     read = reading_points(story, question, answer.trace, facts, own) if scene.traced else ()
-    scene.gauge.asked(question, (*read, *answer_points(question, answer)))
+    # Asked by the speaker, nothing of others may appear; asked by nobody, it may.
+    foreign = scene.speakers.given_away(story, text, answer.text) if scoped else ()
+    scene.gauge.asked(question, (*read, *answer_points(question, answer, foreign)))
     return answer
 
 

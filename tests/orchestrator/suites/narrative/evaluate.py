@@ -28,6 +28,7 @@ from memqual.v1 import narrative_pb2
 from orchestrator.suites.narrative import checkpoints
 from orchestrator.suites.narrative.checkpoints import Checkpoint, Point
 from orchestrator.suites.narrative.corpus import read_fast
+from orchestrator.suites.narrative.others import Speakers
 from orchestrator.suites.narrative.raw_turns import without_raw_turns
 from orchestrator.suites.narrative.stories import Question, Story
 
@@ -96,12 +97,15 @@ class Evaluation:
         self._mode = mode
         self._facts: dict[str, dict[str, str]] = defaultdict(dict)
         self._queries: dict[str, list[tuple[str, Sequence[str], str]]] = defaultdict(list)
+        self._speakers = Speakers(())
         self.ingest_milliseconds: list[float] = []
 
     def run(self, stories: Sequence[Story]) -> tuple[list[Told], list[Asked]]:
         """Tell all stories, then ask all questions."""
         told: list[Told] = []
         asked: list[Asked] = []
+        scoped = self._mode.together and self._mode.speaker
+        self._speakers = Speakers(stories if scoped else ())
         if self._mode.together:
             writing = {story.story_id: self._tell(story) for story in stories}
             for story in stories:
@@ -161,9 +165,10 @@ class Evaluation:
             if text is None:
                 continue
             answer, milliseconds = self._ask(story, text, story.batches[-1].time)
+            foreign = self._speakers.given_away(story, text, answer.text)
             points = (
                 *checkpoints.reading_points(story, question, answer.trace, facts, own),
-                *checkpoints.answer_points(question, answer),
+                *checkpoints.answer_points(question, answer, foreign),
             )
             yield Asked(story, question, text, answer, points, milliseconds)
 

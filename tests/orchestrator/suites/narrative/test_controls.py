@@ -36,6 +36,7 @@ SHOWN = {
     "narrative_machine_clock": ("property.temporal_order", "property.persistence"),
     "narrative_order_of_arrival": ("property.arrival_order", "property.persistence"),
     "narrative_mixes_speakers": ("property.disambiguation", "property.persistence"),
+    "narrative_tells_of_others": ("property.disambiguation", "property.persistence"),
     "narrative_cites_others": ("property.disambiguation", "property.persistence"),
     "narrative_digests_its_life": ("property.persistence", "property.determinism"),
     "narrative_random": ("property.determinism", "property.bad_input"),
