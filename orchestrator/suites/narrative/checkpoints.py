@@ -37,6 +37,8 @@ __all__ = [
     "Checkpoint",
     "Point",
     "answer_points",
+    "not_held",
+    "nothing_predicted",
     "predicted_point",
     "reading_points",
     "storage_points",
@@ -121,6 +123,17 @@ def predicted_point(fact_id: str, found: Iterable[Collection[str]]) -> Point:
     asked = list(found)
     held = any(fact_id in candidates for candidates in asked)
     return Point(Checkpoint.PREDICTION, held, "" if held else f"{len(asked)} predicted queries")
+
+
+def nothing_predicted(story: ExpectedStory) -> tuple[Point, ...]:
+    """CP3 of a story of which no fact is told of; none where nothing is to be stored."""
+    stored = any(batch.expected_stores for batch in story.batches)
+    return (Point(Checkpoint.PREDICTION, False, "no fact"),) if stored else ()
+
+
+def not_held(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The same points where there was nothing to hold them."""
+    return tuple(Point(point.checkpoint, False, "not played") for point in points)
 
 
 def reading_points(

@@ -6,9 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from memqual.v1 import narrative_pb2
 from orchestrator.model import Figure
 from orchestrator.suites.integrity.checks import printable
-from orchestrator.suites.narrative.checkpoints import Checkpoint, Point
+from orchestrator.suites.narrative.checkpoints import (
+    Checkpoint,
+    Point,
+    not_held,
+    reading_points,
+)
 from orchestrator.suites.narrative.stories import Question, Story
 
 __all__ = ["AskedFigure", "Gauge", "rate_of", "read_asked"]
@@ -73,9 +79,20 @@ class Gauge:
     owed: Sequence[Question] | None = None
     _points: list[Point] = field(default_factory=list)
     _asked: list[AskedFigure] = field(default_factory=list)
+    _pending: dict[str, tuple[Point, ...]] = field(default_factory=dict)
 
-    def note(self, points: Iterable[Point]) -> None:
+    def owe(self, what: str, points: Iterable[Point]) -> None:
+        """Points that are to come; where the trial breaks off before, they count as not held.
+
+        Args:
+            what: By which they are noted when they come.
+            points: Of the checkpoints that are owed.
+        """
+        self._pending[what] = not_held(points)
+
+    def note(self, points: Iterable[Point], what: str = "") -> None:
         """Points of turns, of storage, of predicted queries."""
+        self._pending.pop(what, None)
         self._points.extend(points)
 
     def asked(self, question: Question, points: Sequence[Point]) -> None:
@@ -103,12 +120,20 @@ class Gauge:
             )
         )
 
-    def unasked(self) -> None:
-        """Every question that was not asked counts as answered wrongly: the trial broke off."""
+    def unasked(self, *, traced: bool = False) -> None:
+        """All that is owed counts as wrong: the trial broke off.
+
+        Args:
+            traced: The memory owes an account of its answers, too.
+        """
+        for what in list(self._pending):
+            self.note(self._pending[what], what)
         known = {asked.question_id for asked in self._asked}
         for question in self.story.questions if self.owed is None else self.owed:
             if question.question_id not in known:
-                self.asked(question, _NOT_ASKED)
+                trace = narrative_pb2.ReadTrace()
+                read = reading_points(self.story, question, trace, {}) if traced else ()
+                self.asked(question, (*not_held(read), *_NOT_ASKED))
 
     def figures(self) -> tuple[Figure, ...]:
         """What the trial's record tells: the story, each checkpoint, each question."""

@@ -7,6 +7,7 @@ from orchestrator.suites.narrative.scene import Scene
 from orchestrator.suites.narrative.steps import (
     ask_questions,
     look_into_storage,
+    owe_inside,
     predicted,
     tell,
 )
@@ -21,6 +22,8 @@ def level(scene: Scene) -> Script:
 
     Storage is read where the story has the memory for itself: there what is found is its own.
     """
+    if scene.traced:
+        owe_inside(scene)
     facts = yield from tell(scene, scene.story, scene.namespace)
     for story in scene.beside:
         yield from tell(scene, story, scene.namespace)

@@ -100,7 +100,7 @@ def _played(job: JobLines, member: Member, staging: Staging) -> _Played:
     except ContractBreach as breach:
         findings.violated(scene.case.contract, str(breach))
         if scene.case.graded:
-            scene.gauge.unasked()
+            scene.gauge.unasked(traced=scene.traced)
     recorded.expect_end()
     expect_health(job, member)
     return _Played(member, scene, not_run, ended, unproven(recorded.stack))

@@ -15,6 +15,7 @@ from orchestrator.suites.narrative.checkpoints import (
     CANDIDATES_COUNTED,
     Checkpoint,
     answer_points,
+    nothing_predicted,
     predicted_point,
     reading_points,
     storage_points,
@@ -33,6 +34,7 @@ __all__ = [
     "ingest_request",
     "look_into_storage",
     "note_undisturbed",
+    "owe_inside",
     "predicted",
     "request_of",
     "said_of",
@@ -42,6 +44,7 @@ __all__ = [
 CANDIDATES_MAX = 100
 PREDICTED_FACTS_MAX = 5
 PREDICTED_QUERIES_MAX = 3
+STORAGE, PREDICTION = "storage", "prediction"
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,11 @@ def tell(
         ContractBreach: A turn was not taken, or its trace is missing.
     """
     facts: list[narrative_pb2.StoredFact] = []
+    gauged = scene.traced and namespace == scene.namespace and story is scene.story
+    if gauged:
+        for batch in story.batches:
+            owed = writing_points(batch, narrative_pb2.WriteTrace())
+            scene.gauge.owe(f"turn {batch.batch}", owed)
     for batch in story.batches if batches is None else batches:
         step = f"tell.{namespace[-2:]}.{story.story_id}.{batch.batch}"
         answer = yield from call(step, ingest_request(namespace, story, batch))
@@ -103,8 +111,8 @@ def tell(
             raise ContractBreach(step, "declares narrative_traces and gives no trace")
         facts.extend(response.trace.facts)
         scene.facts.add(namespace, response.trace.facts, story.speaker)
-        if namespace == scene.namespace and story is scene.story:
-            scene.gauge.note(writing_points(batch, response.trace))
+        if gauged:
+            scene.gauge.note(writing_points(batch, response.trace), f"turn {batch.batch}")
     return tuple(facts)
 
 
@@ -227,8 +235,16 @@ def look_into_storage(scene: Scene) -> Generator[Ask, Answer, None]:
         items += _items(answer)
     turns = [batch.user_input for batch in scene.story.batches]
     stored = without_raw_turns(items, turns)
-    for batch in scene.story.batches:
-        scene.gauge.note(storage_points(batch, stored))
+    points = (point for batch in scene.story.batches for point in storage_points(batch, stored))
+    scene.gauge.note(points, STORAGE)
+
+
+def owe_inside(scene: Scene) -> None:
+    """What a level looks for inside a memory is owed from the first turn on."""
+    if not scene.case.together:
+        batches = scene.story.batches
+        scene.gauge.owe(STORAGE, (one for batch in batches for one in storage_points(batch, ())))
+    scene.gauge.owe(PREDICTION, nothing_predicted(scene.story))
 
 
 def predicted(
@@ -239,6 +255,7 @@ def predicted(
     The facts are spread evenly over the story; of each the first three queries are asked.
     """
     count = min(len(facts), PREDICTED_FACTS_MAX)
+    scene.gauge.note(() if count else nothing_predicted(scene.story), PREDICTION)
     for place in range(count):
         fact = facts[place * len(facts) // count]
         found: list[tuple[str, ...]] = []

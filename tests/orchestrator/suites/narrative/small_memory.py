@@ -47,6 +47,7 @@ FLAWS = (
     "dies",
     "declines",
     "guesses",
+    "factless",
 )
 ID_BYTES, TEXT_BYTES, QUESTION_BYTES = 128, 65_536, 4_096
 STOP = frozenset(
@@ -198,6 +199,8 @@ class SmallNarrative(
                     file.flush()
                     os.fsync(file.fileno())
             self.facts += facts
+        if self.flaw == "factless":
+            return narrative_pb2.IngestResponse(trace=narrative_pb2.WriteTrace())
         if self.flaw == "untraced":
             return narrative_pb2.IngestResponse()
         return narrative_pb2.IngestResponse(trace=_trace(facts))

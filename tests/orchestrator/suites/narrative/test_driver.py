@@ -112,6 +112,23 @@ def test_a_healthy_memory_that_raises_fails() -> None:
     assert "INTERNAL" in record.cause
 
 
+def test_what_breaks_off_lowers_every_rate_and_raises_none() -> None:
+    (whole,) = play("level.core")
+    (broken,) = play("level.core", flaw="raises")
+
+    names = [name for name in figures_of(whole) if name.startswith("cp")]
+    for name in names:
+        counted = figures_of(whole)[name].partition("/")[2]
+        # Of no fact that was told one is looked for.
+        assert figures_of(broken)[name] == ("0/1" if name == "cp3" else f"0/{counted}")
+
+
+def test_a_memory_that_tells_of_no_fact_fails_cp3() -> None:
+    (record,) = play("level.core", flaw="factless")
+
+    assert figures_of(record)["cp3"] == "0/1"
+
+
 def test_declared_traces_are_owed() -> None:
     (record,) = play("level.core", flaw="untraced")
 
