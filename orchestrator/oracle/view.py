@@ -8,7 +8,7 @@ request is two calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import grpc
@@ -18,6 +18,8 @@ from orchestrator.oracle.errors import ViewError
 from orchestrator.oracle.messages import (
     Answer,
     BeginAsked,
+    DecisionKind,
+    DecisionTold,
     Malformed,
     PeekAsked,
     Refused,
@@ -113,7 +115,7 @@ class OperationView:
     Attributes:
         operation_id: The operation.
         calls: The calls.
-        apart: Another namespace was asked about the same operation before.
+        apart: Another namespace may have bound the same operation before.
         challenged_ns: When each challenge of its operator's was asked for.
     """
 
@@ -181,11 +183,37 @@ def build_views(
         OperationView(
             where[0],
             _forgive_retried(found),
-            apart=first[where[0]] != where,
+            apart=_is_apart(where, calls),
             challenged_ns=tuple(challenged.get(where, ())),
         )
         for where, found in calls.items()
         if where[0] and found
+    )
+
+
+def _is_apart(where: tuple[str, str], calls: Mapping[tuple[str, str], Sequence[Call]]) -> bool:
+    """Whether another namespace may have bound the operation before this one was granted it.
+
+    A Peek binds nothing, and neither does what was refused.
+    """
+    granted_ns = min(
+        (
+            call.last_ns
+            for call in calls[where]
+            if isinstance(call.request, BeginAsked)
+            and isinstance(call.answer, DecisionTold)
+            and call.answer.kind is DecisionKind.EXECUTE
+            and call.last_ns is not None
+        ),
+        default=None,
+    )
+    return any(
+        isinstance(call.request, BeginAsked)
+        and not isinstance(call.answer, Refused)
+        and (granted_ns is None or call.forwarded_ns < granted_ns)
+        for other, asked in calls.items()
+        if other[0] == where[0] and other != where
+        for call in asked
     )
 
 

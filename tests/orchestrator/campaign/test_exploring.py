@@ -25,6 +25,7 @@ def vendor(folder: Path, flaw: str) -> str:
 
 
 @pytest.mark.e2e_process
+@pytest.mark.timeout(600)
 def test_a_find_is_told_kept_and_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from orchestrator.oracle.view import build_views
 from tests.orchestrator.oracle.plots import granted
 from tests.orchestrator.oracle.story import Story
 from tests.orchestrator.oracle.tracing import (
+    CONTINUITY,
     confirm,
     execute,
     receipt,
@@ -80,3 +81,16 @@ def test_what_names_no_known_namespace_is_about_what_is_bound() -> None:
     stray.namespace = "n-unknown"
     story.records(stray, status=5)
     assert len(build_views(story.trace.records)) == 1
+
+
+def test_a_peek_binds_no_namespace() -> None:
+    """What was looked at in one namespace is bound in another: the first may be rejected then."""
+    story = Story()
+    looked = continuity_pb2.PeekRequest(spec=spec(), incarnation_id="L")
+    told = continuity_pb2.PeekResponse(
+        kind=continuity_pb2.DECISION_KIND_EXECUTE, reason_code="first_grant"
+    )
+    story.trace.called(CONTINUITY + "Peek", looked, told)
+    story.begins(execute(story.wall, 1, "t9"), spec=elsewhere())
+    story.begins(reject())
+    assert classes(story) == [["ok", "ok"], ["ok"]]
