@@ -40,7 +40,7 @@ __all__ = [
 
 WORDS_MAX = 25
 # How much a rival value weighs against what is asked; learned with the weights.
-CAUTION = 2.5
+CAUTION = 2.1
 RIVAL_MAX = 0.95
 # Below this, a short answer of the best segments is likelier to be right than a long one: where one
 # fact was meant, or a few, a long answer is wrong whatever it holds. Chosen in folds by folder.

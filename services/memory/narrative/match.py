@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative import lexicon
+from services.memory.narrative.alignment import alignment_features
 from services.memory.narrative.encoder import encode
 from services.memory.narrative.index import Index
 from services.memory.narrative.model import QueryClass
 from services.memory.narrative.question import Query
+from services.memory.narrative.superseding import superseding_features
 from services.memory.narrative.vectors import vectors, whole_vectors
 from services.memory.narrative.wanted import wanted_features
 
@@ -74,6 +76,8 @@ def features(query: Query, index: Index) -> Features:
     _when(query, index, found)
     _marks(query, index, found)
     found.update(wanted_features(query, index, evidence.close, evidence.wide, found["in_sentence"]))
+    found.update(superseding_features(query, index))
+    found.update(alignment_features(query.text, index.aligned, index.sentence_of, index.turn_of))
     return found
 
 

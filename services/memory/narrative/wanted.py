@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["wanted_features"]
+__all__ = ["novel", "wanted_features"]
 
 
 def wanted_features(
@@ -45,7 +45,7 @@ def wanted_features(
     return found
 
 
-def _novel(query: Query, phrase: Phrase) -> bool:
+def novel(query: Query, phrase: Phrase) -> bool:
     """True where a phrase says more than the question itself."""
     asked = {term.lemma for term in query.terms}
     return not phrase.lemmas or not phrase.lemmas <= asked
@@ -64,7 +64,7 @@ def _phrases(query: Query, index: Index, found: dict[str, "Floats"]) -> "Floats"
     wanted = []
     for row, phrase in index.phrases:
         weight = query.wants.get(phrase.kind, 0.0)
-        if weight and _novel(query, phrase):
+        if weight and novel(query, phrase):
             turn = int(index.turn_of[row])
             first.setdefault(phrase.lemmas, turn)
             last[phrase.lemmas] = turn
