@@ -37,6 +37,7 @@ class WriteBehind(Database):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        self._closing = threading.Event()
         threading.Thread(target=self._commit_for_ever, name="write-behind", daemon=True).start()
 
     @contextmanager
@@ -62,15 +63,24 @@ class WriteBehind(Database):
         with super().read() as connection:
             yield connection
 
+    def close(self) -> None:
+        """Commits what is left, and closes every connection. Idempotent."""
+        if not self._closing.is_set():
+            self._closing.set()
+            self._commit()
+        super().close()
+
     def _commit(self) -> None:
         with self._lock:
             if self._writer.in_transaction:
                 self._writer.execute("COMMIT")
 
     def _commit_for_ever(self) -> None:
-        while True:
-            time.sleep(_WRITE_BEHIND_SECONDS)
-            self._commit()
+        while not self._closing.wait(_WRITE_BEHIND_SECONDS):
+            with self._lock:
+                # Under the lock that `close` takes, so that no closed connection is asked.
+                if not self._closing.is_set():
+                    self._commit()
 
 
 class _ForgetsParents(Policy):

@@ -100,9 +100,11 @@ def test_an_unreadable_record_is_nobodys_until_it_is_old(
     folder = StateFolder.create("run", "s1")
     (folder.path / RECORD_FILE).write_text(content, encoding="utf-8")
     assert list(stored_stacks()) == []
-    assert ProcessRuntime().gc(GcScope()).removed == ()
+    # Processes that somebody else's killed run has left on this machine are swept, too.
+    name = f"folder {folder.path.name}"
+    assert name not in ProcessRuntime().gc(GcScope()).removed
     monkeypatch.setattr(process_state, "UNRECORDED_SECONDS", -1.0)
-    assert ProcessRuntime().gc(GcScope()).removed == (f"folder {folder.path.name}",)
+    assert name in ProcessRuntime().gc(GcScope()).removed
     assert not folder.path.exists()
 
 
