@@ -44,7 +44,7 @@ CAUTION = 2.1
 RIVAL_MAX = 0.95
 # Below this, a short answer of the best segments is likelier to be right than a long one: where one
 # fact was meant, or a few, a long answer is wrong whatever it holds. Chosen in folds by folder.
-WHOLE_MIN = 0.65
+WHOLE_MIN = 0.55
 CANDIDATES = 100
 LOOSE = ",;- \u2013\u2014"
 RIVAL = Path(__file__).parent / "learned" / "rival.json"

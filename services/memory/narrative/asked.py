@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from services.memory.narrative.coordination import coordination
+from services.memory.narrative.coordination import coordination, parts_of
 from services.memory.narrative.encoder import encode
 from services.memory.narrative.model import WHOLES, QueryClass
 from services.memory.narrative.question import Query
@@ -67,8 +67,11 @@ def class_features(query: Query) -> "Floats":
     form = [float(query.form == name) for name in FORMS]
     ruled = [float(query.query_class is known) for known in CLASSES]
     flags = [float(bool(getattr(query, name))) for name in FLAGS]
+    # Of one part, the rules know a whole when they see one; of several, conventions differ.
+    one = len(parts_of(query.text)) == 1
+    alone = [float(one and query.query_class is known) for known in CLASSES if known in WHOLES]
     several = coordination(query.text)
-    return np.concatenate([SCALE * encode(query.text), ruled, form, flags, several, [1.0]])
+    return np.concatenate([SCALE * encode(query.text), ruled, alone, form, flags, several, [1.0]])
 
 
 @functools.cache

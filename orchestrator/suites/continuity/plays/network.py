@@ -16,6 +16,7 @@ from chaos.network_faults import (
     partition_rules,
 )
 from chaos.plans import KillPlan
+from chaos.receipts import NetworkReceipt
 from chaos.windows import REQUEST, RESPONSE, RuleHold
 from chaos.windows import window as window_named
 from memqual.v1 import agent_pb2, destination_pb2
@@ -41,6 +42,8 @@ __all__ = ["PLAYS", "await_points", "disturb", "hold_points", "prove", "recover"
 
 _HOLD_SECONDS = 20.0
 _LOOK_SECONDS = 0.1
+# A sender of telemetry gives a silent observer two tries of 2 s each before the next event.
+_PASSES_SECONDS = 10.0
 _HEALED_CANARY = 2
 _DEATH_WINDOW = "in_request"
 
@@ -151,7 +154,17 @@ def _end_of_messages(stage: Stage, fault: Messages, disturbed: Disturbed) -> Non
 def prove(stage: Stage, disturbed: Disturbed) -> None:
     """A message passes on the destination's edge, whatever the operations came to; the proof."""
     stage.do("canary_healed", lambda: stage.canary(_HEALED_CANARY))
-    stage.keep(stage.do("receipt", disturbed.receipt))
+    stage.keep(stage.do("receipt", lambda: _receipt(disturbed)))
+
+
+def _receipt(disturbed: Disturbed) -> NetworkReceipt:
+    """The proof, once something passes again: who was met with silence waits for a while."""
+    deadline = time.monotonic() + _PASSES_SECONDS
+    while True:
+        receipt = disturbed.receipt()
+        if receipt.passed_after or time.monotonic() > deadline:
+            return receipt
+        time.sleep(_LOOK_SECONDS)
 
 
 def _query_after_death(stage: Stage) -> None:
