@@ -8,8 +8,8 @@ whether everything was understood.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
 
@@ -139,12 +139,10 @@ _LEFT = re.compile(
 
 def said_time(text: str) -> SaidTime:
     """Reads a loose time; never fails."""
-    rest = _Rest(text.lower())
-    found: dict[str, object] = {}
+    rest, said = _Rest(text.lower()), SaidTime()
     for take in (_take_date, _take_clock, _take_distance, _take_numbered, _take_day):
-        take(rest, found)
-    found["understood"] = _LEFT.search(rest.text) is None and not rest.doubted
-    return SaidTime(**found)  # type: ignore[arg-type]  # names are those of the fields above
+        said = take(rest, said)
+    return replace(said, understood=_LEFT.search(rest.text) is None and not rest.doubted)
 
 
 @dataclass(slots=True)
@@ -162,26 +160,24 @@ class _Rest:
         return found
 
 
-Taking = Callable[[_Rest, dict[str, object]], None]
-
-
-def _take_date(rest: _Rest, found: dict[str, object]) -> None:
+def _take_date(rest: _Rest, said: SaidTime) -> SaidTime:
     if iso := rest.take(_ISO_DATE):
-        _keep_date(rest, found, int(iso[1]), int(iso[2]), int(iso[3]))
-    elif match := rest.take(_DAY_MONTH):
-        _keep_date(rest, found, _year(match[3]), _month(match[2]), int(match[1]))
-    elif match := rest.take(_MONTH_DAY):
-        _keep_date(rest, found, _year(match[3]), _month(match[1]), int(match[2]))
+        return _dated(rest, said, int(iso[1]), int(iso[2]), int(iso[3]))
+    if match := rest.take(_DAY_MONTH):
+        return _dated(rest, said, _year(match[3]), _month(match[2]), int(match[1]))
+    if match := rest.take(_MONTH_DAY):
+        return _dated(rest, said, _year(match[3]), _month(match[1]), int(match[2]))
+    return said
 
 
-def _keep_date(rest: _Rest, found: dict[str, object], year: int, month: int, day: int) -> None:
+def _dated(rest: _Rest, said: SaidTime, year: int, month: int, day: int) -> SaidTime:
     try:
         # Without a year, 29 February is a day of some.
         meant = date(year or 2024, month, day)
     except ValueError:
         rest.doubted = True
-        return
-    found.update({"date": meant} if year else {"month_day": (month, day)})
+        return said
+    return replace(said, date=meant) if year else replace(said, month_day=(month, day))
 
 
 def _year(text: str | None) -> int:
@@ -192,7 +188,7 @@ def _month(name: str) -> int:
     return next(at for at, each in enumerate(_MONTHS, start=1) if each.startswith(name[:3]))
 
 
-def _take_clock(rest: _Rest, found: dict[str, object]) -> None:
+def _take_clock(rest: _Rest, said: SaidTime) -> SaidTime:
     if match := rest.take(_CLOCK_12):
         hour, minute = int(match[1]) % _HALF_DAY, int(match[2] or 0)
         right = 1 <= int(match[1]) <= _HALF_DAY
@@ -200,22 +196,21 @@ def _take_clock(rest: _Rest, found: dict[str, object]) -> None:
     elif match := rest.take(_CLOCK_24):
         hour, minute, right = int(match[1]), int(match[2]), True
     else:
-        return
+        return said
     if right and hour < _HOURS and minute < _MINUTES:
-        found["clock"] = (hour, minute)
-    else:
-        rest.doubted = True
+        return replace(said, clock=(hour, minute))
+    rest.doubted = True
+    return said
 
 
-def _take_distance(rest: _Rest, found: dict[str, object]) -> None:
+def _take_distance(rest: _Rest, said: SaidTime) -> SaidTime:
     if match := rest.take(_LATER) or rest.take(_AFTER):
-        found["later"] = (_count(match[1]), match[2])
-    elif match := rest.take(_NEXT):
-        found["later"] = (1, match[1])
-    elif rest.take(_NEXT_PART):
-        found["later"] = (1, "day")
-    elif rest.take(_SAME_DAY):
-        found["same_day"] = True
+        return replace(said, later=(_count(match[1]), match[2]))
+    if match := rest.take(_NEXT):
+        return replace(said, later=(1, match[1]))
+    if rest.take(_NEXT_PART):
+        return replace(said, later=(1, "day"))
+    return replace(said, same_day=True) if rest.take(_SAME_DAY) else said
 
 
 def _count(text: str) -> int:
@@ -224,21 +219,23 @@ def _count(text: str) -> int:
     return int(text) if text.isdigit() else _NUMBERS.index(text)
 
 
-def _take_numbered(rest: _Rest, found: dict[str, object]) -> None:
+def _take_numbered(rest: _Rest, said: SaidTime) -> SaidTime:
+    counts = {"month": 0, "week": 0, "day": 0}
     for unit, pattern in _NUMBERED.items():
         if match := rest.take(pattern):
-            found[unit] = int(match[1])
-            rest.doubted |= int(match[1]) < 1
+            counts[unit] = int(match[1])
+            rest.doubted |= counts[unit] < 1
+    return replace(said, month=counts["month"], week=counts["week"], day=counts["day"])
 
 
-def _take_day(rest: _Rest, found: dict[str, object]) -> None:
+def _take_day(rest: _Rest, said: SaidTime) -> SaidTime:
     if match := rest.take(_WEEKDAY):
-        found["weekday"] = next(
-            at for at, name in enumerate(_DAYS) if name.startswith(match[1][:3])
-        )
+        weekday = next(at for at, name in enumerate(_DAYS) if name.startswith(match[1][:3]))
+        said = replace(said, weekday=weekday)
     if match := rest.take(_PART):
         name = match[2] or match[3]
         # `mid-morning` is the morning; `late noon` is noon.
         whole = f"{match[1]} {name}" if match[2] and match[1] else name
-        if "clock" not in found:
-            found["part"] = _PARTS.get(whole, _PARTS[name])
+        if said.clock is None:
+            said = replace(said, part=_PARTS.get(whole, _PARTS[name]))
+    return said

@@ -48,6 +48,7 @@ PLAYED = [
     ("network.cut.destination.responses", FENCED, ALL),
     ("network.cut.agent.requests", FENCED, ALL),
     ("network.cut.observer.both", FENCED, ALL),
+    ("network.silent.observer.both", FENCED, ALL),
     ("network.late_copy.begin", None, 2),
     ("network.late_copy.receipt", ENDED_KEY, 2),
     ("network.late_copy.query", FENCED, 2),
