@@ -34,7 +34,7 @@ PARSED_CHARACTERS = 24_000
 SEGMENTS_MAX = 2_000
 # So many earlier turns are looked at to see whether a turn changes what was told.
 EARLIER_TURNS = 60
-SHELVES_BYTES_MAX = 384 * 1024 * 1024
+SHELVES_BYTES_MAX = 160 * 1024 * 1024
 SPEAKERS_TRIED = 3
 
 
