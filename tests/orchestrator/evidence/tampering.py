@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from orchestrator.evidence.sums import write_sums
 from services.common.journal import chain_digest
@@ -36,7 +37,7 @@ def changed(root: Path, path: Path, data: bytes, *, sums: bool = False) -> Itera
         (root / "SHA256SUMS").write_bytes(sums_before)
 
 
-def edit_json(path: Path, change: Callable[[dict[str, object]], object]) -> None:
+def edit_json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change a JSON file in place."""
     value = json.loads(path.read_text())
     change(value)

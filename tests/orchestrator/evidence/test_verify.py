@@ -172,7 +172,7 @@ def test_a_journal_without_its_first_records_leaves_a_gap(bundle: Path, capsys: 
     )
     name, first = batch["batch"]["batch_id"], batch["journal"]["first"]
     edit_lines(bundle / f"journals/{name}.jsonl", lambda lines: lines[1:])
-    edit_json(bundle / f"batches/{name}.json", lambda one: one["journal"].update(first=first + 1))  # type: ignore[attr-defined]  # JSON
+    edit_json(bundle / f"batches/{name}.json", lambda one: one["journal"].update(first=first + 1))
     write_sums(bundle)
     code, text = verify(bundle, capsys)
     assert code == BROKEN
@@ -338,7 +338,7 @@ def test_a_batch_under_another_name_is_named(bundle: Path, capsys: Printed) -> N
 def test_a_plan_that_names_a_trial_twice(bundle: Path, capsys: Printed) -> None:
     edit_json(
         bundle / "expected-cells.json",
-        lambda one: one["groups"].append(one["groups"][0]),  # type: ignore[attr-defined,index]  # JSON
+        lambda one: one["groups"].append(one["groups"][0]),
     )
     write_sums(bundle)
     code, text = verify(bundle, capsys)
@@ -420,7 +420,7 @@ def test_a_subject_or_cell_that_does_not_exist_is_a_problem(bundle: Path, capsys
     edit_lines(bundle / "trials.jsonl", forge)
     edit_json(
         bundle / "expected-cells.json",
-        lambda one: one["groups"].append(  # type: ignore[attr-defined]  # JSON
+        lambda one: one["groups"].append(
             {"subject": HOSTILE, "cell_id": "x", "first_number": 0, "sub_seeds": [1]}
         ),
     )

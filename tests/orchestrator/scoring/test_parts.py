@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -121,7 +122,7 @@ def test_a_check_of_the_rig_is_named_as_one() -> None:
 # -- rows ----------------------------------------------------------------------------------------
 
 
-def decision(rows: str, at_ns: int = 10, call_id: int = 1, **fields: object) -> CallJudgement:
+def decision(rows: str, at_ns: int = 10, call_id: int = 1, **fields: Any) -> CallJudgement:
     made = CallJudgement(
         call_id=call_id,
         sequence=1,
@@ -140,7 +141,7 @@ def decision(rows: str, at_ns: int = 10, call_id: int = 1, **fields: object) -> 
         forwarded_ns=at_ns,
         answered_ns=at_ns + 1,
     )
-    return replace(made, **fields)  # type: ignore[arg-type]  # fields by name
+    return replace(made, **fields)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +222,8 @@ def test_what_was_asked_for_is_over_by_the_memory_s_own_clock() -> None:
 # -- exemplars -----------------------------------------------------------------------------------
 
 
-def told(kind: DecisionKind, **fields: object) -> DecisionTold:
-    return DecisionTold(kind, "r", **fields)  # type: ignore[arg-type]  # fields by name
+def told(kind: DecisionKind, **fields: Any) -> DecisionTold:
+    return DecisionTold(kind, "r", **fields)
 
 
 FRESH = told(DecisionKind.EXECUTE, attempt=2, token="second", remaining_ms=120_000)

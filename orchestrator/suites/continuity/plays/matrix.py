@@ -40,8 +40,8 @@ class _Host:
         self, spec: continuity_pb2.OperationSpec, wanted: ToolArguments, attempt: int, key: str = ""
     ) -> destination_pb2.InvokeResponse:
         """Call the tool as a host does, under a key of its choice. Raises grpc.RpcError."""
-        stub = self._session.destination_for(spec.workflow_id, spec.operation_id, attempt)
-        return stub.Invoke(
+        destination = self._session.destination_for(spec.workflow_id, spec.operation_id, attempt)
+        return destination.Invoke(
             destination_pb2.InvokeRequest(
                 workflow_id=spec.workflow_id,
                 operation_id=spec.operation_id,
@@ -80,8 +80,10 @@ class _Host:
         asked = decision.query
         if not asked.query_ticket:
             return
-        stub = self._session.destination_for(spec.workflow_id, spec.operation_id, asked.attempt)
-        found = stub.QueryEffect(
+        destination = self._session.destination_for(
+            spec.workflow_id, spec.operation_id, asked.attempt
+        )
+        found = destination.QueryEffect(
             destination_pb2.QueryEffectRequest(
                 workflow_id=spec.workflow_id,
                 operation_id=spec.operation_id,

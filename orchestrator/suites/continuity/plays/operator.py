@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import grpc
 
@@ -45,10 +45,6 @@ class Word:
     result_json: str
     key_id: str
     signature: bytes
-
-    def but(self, **changes: str | bytes) -> Word:
-        """The same with something changed after it was signed."""
-        return replace(self, **changes)  # type: ignore[arg-type]  # fields of the dataclass
 
     def request(self) -> continuity_pb2.ResolveRequest:
         """As the contract has it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from chaos.clock import OFFSET_MAX_NS
 from memqual.v1 import common_pb2
@@ -101,23 +102,25 @@ def _forged(stage: Stage, held: Held) -> None:
             "nothing": b"",
         }
         label(stage, held.member, name)
-        say(stage, held, good.but(signature=signatures[name]))
+        say(stage, held, replace(good, signature=signatures[name]))
     _still_uncertain(stage, held)
 
 
 def _changed(stage: Stage, held: Held) -> None:
-    changes: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-        ("word", "abandon", "", {"word": "did_not_happen"}),
-        ("word with result", "did_not_happen", "", {"word": "happened", "result_json": _RESULT}),
-        ("result", "happened", _RESULT, {"result_json": _OTHER_RESULT}),
-        ("result dropped", "happened", _RESULT, {"word": "did_not_happen", "result_json": ""}),
+    # What is signed, and what is handed in: a word and its result each.
+    changes = (
+        ("word", ("abandon", ""), ("did_not_happen", "")),
+        ("word with result", ("did_not_happen", ""), ("happened", _RESULT)),
+        ("result", ("happened", _RESULT), ("happened", _OTHER_RESULT)),
+        ("result dropped", ("happened", _RESULT), ("did_not_happen", "")),
     )
-    for name, word, result, change in changes:
+    for name, (word, result), (other_word, other_result) in changes:
         challenge = challenge_for(stage, held)
         if challenge is None:
             return
         label(stage, held.member, name)
-        say(stage, held, signed_word(stage, challenge, word, result).but(**change))
+        signed = signed_word(stage, challenge, word, result)
+        say(stage, held, replace(signed, word=other_word, result_json=other_result))
     _still_uncertain(stage, held)
 
 
@@ -135,7 +138,7 @@ def _other_challenge(stage: Stage) -> None:
             continue
         label(stage, held.member, "other operation's signature")
         mixed = signed_word(stage, foreign, "did_not_happen")
-        say(stage, held, mixed.but(challenge_id=own.challenge_id))
+        say(stage, held, replace(mixed, challenge_id=own.challenge_id))
         again = challenge_for(stage, held)
         if again is None:
             continue
@@ -145,7 +148,7 @@ def _other_challenge(stage: Stage) -> None:
         rewritten.challenge_id = again.challenge_id
         say(stage, held, signed_word(stage, rewritten, "did_not_happen"))
         label(stage, held.member, "never issued")
-        say(stage, held, mixed.but(challenge_id="never-issued"))
+        say(stage, held, replace(mixed, challenge_id="never-issued"))
         _still_uncertain(stage, held)
         # The other operation is as uncertain as before.
         _ask(stage, other, "second")
