@@ -23,6 +23,11 @@ else:
     NEW_GROUP = 0
 ROOT = Path(__file__).resolve().parents[2]
 RUN_SECONDS = 300.0
+SMALL_MEMORY = """\
+name: small
+process: {module: tests.orchestrator.suites.narrative.small_memory, args: []}
+"""
+"""A vendor.yaml of a small narrative memory that passes."""
 POLL_SECONDS = 0.05
 
 
@@ -146,6 +151,18 @@ def finish(process: subprocess.Popen[str], seconds: float = RUN_SECONDS) -> Ende
         out, err = process.communicate()
         raise AssertionError(f"still running after {seconds} s:\n{out}\n{err}") from None
     return Ended(process.returncode, out, err, time.monotonic() - began)
+
+
+def memqual(*arguments: str, seconds: float = 4 * RUN_SECONDS) -> subprocess.CompletedProcess[str]:
+    """A whole command of memqual's, with every cell of its profile."""
+    return subprocess.run(
+        [sys.executable, "-m", "orchestrator.cli", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
 
 
 def await_that(

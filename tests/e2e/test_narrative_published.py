@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,29 +10,14 @@ import pytest
 
 from orchestrator.evidence.rundir import read_json_lines
 from orchestrator.model import NotRunSubtype, TrialRecord, Verdict
-from tests.e2e.runs import ROOT, RUN_SECONDS
+from tests.e2e.runs import SMALL_MEMORY, memqual
 
 pytestmark = [pytest.mark.e2e_process, pytest.mark.nightly, pytest.mark.timeout(3_600)]
 
-VENDOR = """\
-name: small
-process: {module: tests.orchestrator.suites.narrative.small_memory, args: []}
-"""
 STORIES = 250
 FIRST = ("Bel", "Dor", "Fen", "Gar", "Hul", "Jor", "Kel", "Lun", "Mir", "Nor")
 LAST = ("da", "len", "mund", "ris", "vik")
 PLACES = ("fjord", "holm", "sund", "vang", "dal")
-
-
-def _memqual(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator.cli", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=4 * RUN_SECONDS,
-        check=False,
-    )
 
 
 def _story(number: int) -> dict[str, object]:
@@ -76,8 +59,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = stories / f"{number + 1:03d}.yaml"
         path.write_text(json.dumps(_story(number), indent=1), encoding="utf-8")
     vendor = folder / "vendor.yaml"
-    vendor.write_text(VENDOR, encoding="utf-8")
-    ended = _memqual(
+    vendor.write_text(SMALL_MEMORY, encoding="utf-8")
+    ended = memqual(
         *("qualify", "--profile", "atant", "--runtime", "process", "--json-progress"),
         *("--stories", str(stories), "--vendor", str(vendor), "--runs", str(folder / "runs")),
     )
@@ -123,8 +106,8 @@ def test_the_report_reaches_the_largest_level_by_the_published_reading(run: Path
 
 
 def test_the_bundle_is_verified_and_scored_alike(run: Path) -> None:
-    verified = _memqual("verify", str(run))
+    verified = memqual("verify", str(run))
     assert verified.returncode == 0, verified.stdout
     assert "highest level with a tier, published: Scale 1000, Gold" in verified.stdout
-    rescored = _memqual("rescore", str(run))
+    rescored = memqual("rescore", str(run))
     assert rescored.returncode == 0, rescored.stdout

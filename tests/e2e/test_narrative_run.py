@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,26 +11,10 @@ import pytest
 
 from orchestrator.evidence.rundir import read_json_lines
 from orchestrator.model import TrialRecord, Verdict
-from tests.e2e.runs import ROOT, RUN_SECONDS
+from tests.e2e.runs import SMALL_MEMORY, memqual
 from tests.orchestrator.suites.narrative.tiny_stories import TINY
 
 pytestmark = [pytest.mark.e2e_process, pytest.mark.nightly, pytest.mark.timeout(1_800)]
-
-VENDOR = """\
-name: small
-process: {module: tests.orchestrator.suites.narrative.small_memory, args: []}
-"""
-
-
-def _memqual(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator.cli", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=2 * RUN_SECONDS,
-        check=False,
-    )
 
 
 def _stories(folder: Path) -> Path:
@@ -53,8 +35,8 @@ def _stories(folder: Path) -> Path:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("narrative")
     vendor = folder / "vendor.yaml"
-    vendor.write_text(VENDOR, encoding="utf-8")
-    ended = _memqual(
+    vendor.write_text(SMALL_MEMORY, encoding="utf-8")
+    ended = memqual(
         *("qualify", "--profile", "atant", "--runtime", "process", "--json-progress"),
         *("--stories", str(_stories(folder / "stories")), "--vendor", str(vendor)),
         *("--runs", str(folder / "runs")),
@@ -87,10 +69,10 @@ def test_the_bundle_holds_and_knows_whose_stories_they_are(run: Path) -> None:
     manifest = json.loads((run / "manifest.json").read_text())
     assert (manifest["stories_own"], len(manifest["stories_digest"])) == (True, 64)
 
-    verified = _memqual("verify", str(run))
+    verified = memqual("verify", str(run))
     assert verified.returncode == 0, verified.stdout
     assert "the stories are the maker's own" in verified.stdout
-    rescored = _memqual("rescore", str(run))
+    rescored = memqual("rescore", str(run))
     assert rescored.returncode == 0, rescored.stdout
 
 
@@ -100,10 +82,10 @@ def test_other_stories_in_the_bundle_are_noticed(run: Path, tmp_path: Path) -> N
     stories = copy / "stories.json"
     stories.write_text(stories.read_text().replace("Isaura", "Isabel"))
 
-    assert _memqual("verify", str(copy)).returncode == 3
-    assert _memqual("rescore", str(copy)).returncode == 3
+    assert memqual("verify", str(copy)).returncode == 3
+    assert memqual("rescore", str(copy)).returncode == 3
 
 
 def test_a_level_is_replayed_alike(run: Path) -> None:
-    again = _memqual("replay", str(run), "--trial", "vendor:narrative/memory/level.scale_open#1")
+    again = memqual("replay", str(run), "--trial", "vendor:narrative/memory/level.scale_open#1")
     assert again.returncode == 0, again.stdout + again.stderr

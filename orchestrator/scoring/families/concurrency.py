@@ -17,6 +17,7 @@ from orchestrator.suites.continuity.families.concurrency import AGENTS
 __all__ = ["JUDGES"]
 
 _ENDED = ("completed", "confirm", "silent")
+_HOSTS = 2
 
 
 def _at_once(trial: CaseFacts) -> None:
@@ -41,14 +42,15 @@ def _memory_killed(trial: CaseFacts) -> None:
 
 
 def _two_hosts(trial: CaseFacts) -> None:
-    _history(trial)
+    """Both hosts ask for the operation, and their calls lie over each other."""
+    _contention(trial, _history(trial))
     asked = {call.source for call in trial.calls if call.method == "Begin"}
     trial.find.rig(
-        "rig.contention",
+        "rig.both_hosts",
         "MQ-C-72",
-        bool(asked),
-        "a host asked",
-        "neither host asked",
+        len(asked) >= _HOSTS,
+        "both hosts asked",
+        f"asked: {', '.join(sorted(asked)) or 'nobody'}",
     )
 
 

@@ -14,6 +14,7 @@ and what a turn comes to must not depend on others.
 import functools
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Halves = NDArray[np.float16]
 
-__all__ = ["SIZE", "Pieces", "Span", "encode", "encode_pieces", "encode_spans"]
+__all__ = ["SIZE", "Pieces", "Span", "ahead", "encode", "encode_pieces", "encode_spans"]
 
 Span = tuple[int, int]
 """First character of a stretch and the one after its last."""
@@ -37,7 +38,8 @@ SIZE = 384
 PIECES = Path(__file__).parent / "wordpieces.txt"
 # Word pieces that are encoded together; a longer text is cut into such windows.
 WINDOW = 254
-TURNS_KEPT = 1_000
+# Pieces of a text take some 50 KiB; those of a book are wanted twice, one after the other.
+PIECES_KEPT = 300
 TEXTS_KEPT = 1_000
 
 _lock = threading.Lock()
@@ -109,7 +111,7 @@ def _window(pieces: list[int]) -> "Floats":
     return result
 
 
-@functools.lru_cache(maxsize=TURNS_KEPT)
+@functools.lru_cache(maxsize=PIECES_KEPT)
 def _pieces(text: str) -> Pieces:
     told = _tokenizer().encode(text, add_special_tokens=False)
     windows = [_window(told.ids[at : at + WINDOW]) for at in range(0, len(told.ids), WINDOW)]
@@ -130,6 +132,16 @@ def _mean(rows: "Halves") -> "Floats":
 @functools.lru_cache(maxsize=TEXTS_KEPT)
 def _whole(text: str) -> "Floats":
     return _mean(_pieces(text).rows)
+
+
+@functools.cache
+def _aside() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="encoder")
+
+
+def ahead(text: str) -> None:
+    """Begins to encode a text while its caller does other things; who needs it waits for it."""
+    _aside().submit(encode_pieces, text)
 
 
 def encode(text: str) -> "Floats":

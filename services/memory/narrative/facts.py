@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from services.memory.narrative import lexicon
 from services.memory.narrative.analysis import Word
 from services.memory.narrative.book import ANSWER_WORDS
-from services.memory.narrative.index import HYPOTHETICAL, REPORTED, Index
+from services.memory.narrative.index import Index
+from services.memory.narrative.marking import HYPOTHETICAL, REPORTED
 from services.memory.narrative.model import TemporalReference
 from services.memory.narrative.phrases import is_content
 

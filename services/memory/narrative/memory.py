@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 from services.common.database import Database
 from services.memory.narrative import answer as answering
-from services.memory.narrative import classify, dates, emotion, language, question, store, tagging
+from services.memory.narrative import (
+    classify,
+    dates,
+    emotion,
+    encoder,
+    language,
+    question,
+    store,
+    tagging,
+)
 from services.memory.narrative.analysis import analyse
 from services.memory.narrative.asked import refine
 from services.memory.narrative.book import Told, bind
@@ -24,7 +33,7 @@ from services.memory.narrative.model import (
     TurnClass,
 )
 from services.memory.narrative.phrases import is_content
-from services.memory.narrative.updates import updates
+from services.memory.narrative.updates import has_cue, updates
 
 __all__ = ["Answer", "Memory", "Taken"]
 
@@ -105,11 +114,11 @@ class Memory:
         )
         lemmas = sorted({word.lemma for word in analysis.words if is_content(word)})
         with self._database.transaction() as conn:
-            before = store.load_before(conn, turn.namespace, turn.speaker, told, EARLIER_TURNS)
+            # Only a turn that sounds like a change is compared with what was told before it.
+            most = EARLIER_TURNS if has_cue(told.text) else 1
+            before = store.load_before(conn, turn.namespace, turn.speaker, told, most)
             store.keep(conn, turn.namespace, turn.speaker, told, lemmas)
-        turn_class = classify.turn_class(
-            doc, updates=updates(bind((*before, told)), told.turn_id), first=not before
-        )
+        turn_class = classify.turn_class(doc, updates=updates(told, before), first=not before)
         facts = facts_of(build(bind((told,))))
         return Taken(turn_class, facts, tags, times, emotion.feel(doc))
 
@@ -122,6 +131,7 @@ class Memory:
             speaker: full name of who asks, or "": over all speakers.
         """
         own, names = self._addressed(namespace, asked, speaker)
+        encoder.ahead(own)
         doc = language.parse(own)
         query = refine(question.read(doc, classify.query_class(doc)))
         if not names:

@@ -5,6 +5,7 @@ sees one starts as fast as it would without this part.
 """
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +52,7 @@ class Narrative:
         """The memory, made at the first call."""
         with self._lock:
             if self._made is None:
+                _keep_to_one_thread()
                 from services.memory.narrative.memory import Memory  # noqa: PLC0415  (heavy)
 
                 self._made = Memory(self._database)
@@ -112,6 +114,16 @@ class Narrative:
 
     def _register(self, server: grpc.Server) -> None:
         narrative_pb2_grpc.add_NarrativeServiceServicer_to_server(self.servicer, server)
+
+
+def _keep_to_one_thread() -> None:
+    """Products of vectors are small here: more threads wait for each other longer than they work.
+
+    On two processors a question took twice as long with two; and sums are added up in one order on
+    every machine. Read by numpy's libraries when they are loaded, so later it changes nothing.
+    """
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def fact_document(speaker: str, fact: "Fact") -> str:

@@ -1,10 +1,11 @@
 """Whether a turn changes or withdraws what its speaker told before (CP1, supersession)."""
 
 import re
+from collections.abc import Sequence
 
-from services.memory.narrative.book import Book
+from services.memory.narrative.book import Told
 
-__all__ = ["updates"]
+__all__ = ["has_cue", "updates"]
 
 CUES = re.compile(
     r"\b(instead|any ?more|no longer|not .{0,30} after all|turn(?:s|ed)? out|changed my mind"
@@ -16,15 +17,18 @@ CUES = re.compile(
 )
 
 
-def updates(book: Book, turn_id: str) -> bool:
-    """True when the turn has a cue of change and speaks of something told before."""
-    turns = {told.turn_id: told for told in book.turns}
-    told = turns[turn_id]
-    if CUES.search(told.text) is None:
+def has_cue(text: str) -> bool:
+    """True for words by which people say that something changes."""
+    return CUES.search(text) is not None
+
+
+def updates(told: Told, before: Sequence[Told]) -> bool:
+    """True when a turn has a cue of change and speaks of something that was told before it."""
+    if not has_cue(told.text):
         return False
-    own = {word.lemma for word in told.analysis.words if word.tag.startswith("NN")}
-    return any(
-        own & {word.lemma for word in other.analysis.words if word.tag.startswith("NN")}
-        for other in book.turns
-        if other.turn_id != turn_id
-    )
+    own = _nouns(told)
+    return any(own & _nouns(other) for other in before)
+
+
+def _nouns(told: Told) -> set[str]:
+    return {word.lemma for word in told.analysis.words if word.tag.startswith("NN")}

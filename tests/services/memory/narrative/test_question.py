@@ -127,9 +127,12 @@ def test_facts_are_verbatim_and_their_queries_ask_of_them() -> None:
 
 
 def test_what_changes_something_told_is_an_update() -> None:
-    book = _book("The concert is on Friday.", "The concert has been postponed.")
-    assert updates(book, "turn-1")
-    assert not updates(_book("The concert is on Friday.", "The goose laid eggs."), "turn-1")
+    concert, postponed = _book("The concert is on Friday.", "The concert has been postponed.").turns
+    goose = _book("The goose laid eggs.").turns[0]
+    assert updates(postponed, [goose, concert])
+    assert not updates(postponed, [goose])
+    assert not updates(postponed, [])
+    assert not updates(goose, [goose])
 
 
 def test_a_value_of_the_kind_that_is_asked_for_is_wanted() -> None:
