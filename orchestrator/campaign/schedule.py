@@ -45,6 +45,8 @@ __all__ = [
 LONG_LEASE_SECONDS = 120
 SHORT_LEASE_SECONDS = 3
 _JOBS_PER_PIECE = 6
+_LONG_TRIALS = 200
+"""A job of so many trials takes minutes: left to the end, one lane works while the others wait."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Schedule:
     """Work in the order in which lanes should take it.
 
     Attributes:
-        work: Pieces of a few jobs each, so that lanes share them evenly.
+        work: Pieces of a few jobs each, so that lanes share them evenly; long ones first.
         batches: How many continuity batches there are.
     """
 
@@ -178,6 +180,13 @@ def _asked_lease(config: VendorConfig | None, lease_seconds: int) -> int:
 
 
 def _pieces(jobs: Iterable[Job]) -> Iterable[tuple[Job, ...]]:
-    rest = iter(jobs)
+    """Long jobs first, each by itself; the others in order."""
+    usual: list[Job] = []
+    for job in jobs:
+        if len(job.trial_ids) >= _LONG_TRIALS:
+            yield (job,)
+        else:
+            usual.append(job)
+    rest = iter(usual)
     while piece := tuple(islice(rest, _JOBS_PER_PIECE)):
         yield piece

@@ -117,6 +117,14 @@ def test_pieces_are_small_and_of_one_subject_and_lease() -> None:
     assert plan.batches == len(batches)
 
 
+def test_the_longest_jobs_come_first_and_are_shared_among_lanes() -> None:
+    plan = _plan(Profile.ATANT)
+    sizes = [[len(job.trial_ids) for job in piece.jobs] for piece in plan.work]
+    long = [piece for piece in sizes if max(piece) >= 200]
+    assert sum(map(len, long)) == len(long) >= 2
+    assert sizes[: len(long)] == long
+
+
 def test_a_vendor_with_a_lease_of_its_own_is_asked_for_it_in_the_long_cells_alone() -> None:
     leases = {
         (piece.subject == VENDOR, piece.lease_seconds)
