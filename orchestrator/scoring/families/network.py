@@ -6,23 +6,28 @@ came of it.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
+from typing import TypeVar
 
-from chaos.windows import BEGIN, INVOKE, RECORD_RECEIPT
+from chaos.windows import BEGIN, INVOKE, RECORD_RECEIPT, BarrierHold
 from memqual.v1 import interposer_pb2
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 from orchestrator.suites.continuity.families.network_points import (
-    ALL_POINTS,
     MESSAGES,
     PARTITIONS,
     RECORD_QUERY,
-    Point,
+    STANDS,
+    STOOD_MARK,
+    Stand,
     point_of,
     rule_id_of,
 )
 
 __all__ = ["JUDGES"]
+
+_Place = TypeVar("_Place")
 
 _KINDS = {
     "lost": interposer_pb2.TRACE_KIND_DROPPED,
@@ -35,7 +40,7 @@ _KINDS = {
 
 def _message_met(trial: CaseFacts) -> None:
     fault = MESSAGES[trial.case.name]
-    point = _point(trial, fault.points)
+    point = _place(trial, fault.points)
     met = _records(trial, _KINDS[fault.action], rule_id_of(_batch_id(trial), point))
     trial.find.rig(
         "rig.network",
@@ -47,16 +52,30 @@ def _message_met(trial: CaseFacts) -> None:
 
 
 def _stood_when_cut(trial: CaseFacts) -> None:
-    point = _point(trial, ALL_POINTS)
-    rule_id = rule_id_of(_batch_id(trial), point)
-    stood = _records(trial, interposer_pb2.TRACE_KIND_HELD, rule_id)
+    stand = _place(trial, STANDS)
+    if isinstance(stand.hold, BarrierHold):
+        stood = _told_standing(trial, stand)
+    else:
+        rule_id = rule_id_of(_batch_id(trial), stand)
+        stood = _records(trial, interposer_pb2.TRACE_KIND_HELD, rule_id)
     trial.find.rig(
         "rig.network",
         trial.case.requirement_id,
         stood == 1,
-        f"it stood at {point.name} when the edges were cut",
+        f"it stood at {stand.name} when the edges were cut",
         f"it stood there {stood} times",
     )
+
+
+def _told_standing(trial: CaseFacts, stand: Stand) -> int:
+    """How often the host told that the operation stands at its window; no message shows it."""
+    marks = (
+        json.loads(record.mark_json)
+        for record in trial.facts.trace
+        if record.kind == interposer_pb2.TRACE_KIND_MARK
+    )
+    own = {"kind": STOOD_MARK, "workflow": trial.member.workflow_id, "window": stand.name}
+    return sum(all(mark.get(name) == value for name, value in own.items()) for mark in marks)
 
 
 def _copied(*methods: str) -> Judge:
@@ -91,7 +110,7 @@ def _copies(trial: CaseFacts) -> Mapping[str, int]:
     return most
 
 
-def _point(trial: CaseFacts, points: tuple[Point, ...]) -> Point:
+def _place(trial: CaseFacts, points: tuple[_Place, ...]) -> _Place:
     members = trial.facts.evidence.batch.members
     return point_of(points, members.index(trial.member))
 

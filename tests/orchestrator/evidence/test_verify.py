@@ -51,7 +51,7 @@ def test_a_whole_bundle_holds(whole: Path, capsys: Printed) -> None:
     assert text.splitlines()[1:8] == [
         "sums         ok: every file is listed and unchanged",
         f"plan         ok: {small_plan().trial_count} trials of profile selftest, seed 7, "
-        "revision 2027-03",
+        "revision 2027-04",
         text.splitlines()[3],
         "integrity    ok: 48 calls of 3 jobs, all in their place",
         "narrative    ok: 0 calls of 0 jobs, all in their place",
@@ -226,7 +226,7 @@ def test_a_plan_of_another_revision_is_said_to_be_unknown(bundle: Path, capsys: 
     write_sums(bundle)
     code, text = verify(bundle, capsys)
     assert code == HELD
-    assert "note: requirement revision 2031-01 is not this version's (2027-03)" in text
+    assert "note: requirement revision 2031-01 is not this version's (2027-04)" in text
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_the_run_says_what_it_was() -> None:
         "profile": "selftest",
         "seed": "7",
         "runtime": "process",
-        "requirement_revision": "2027-03",
+        "requirement_revision": "2027-04",
     }
     assert suite.timestamp == "2026-11-30T10:43:08"
 

@@ -14,6 +14,7 @@ from orchestrator.suites.continuity.families.network_points import (
     EDGES_ALONE,
     MESSAGES,
     PARTITIONS,
+    STANDS,
     Messages,
     Partition,
 )
@@ -116,14 +117,14 @@ def _partition(name: str, cut: Partition) -> FamilyCase:
     how = "silently " if cut.silent else ""
     return FamilyCase(
         name=name,
-        title=f"While operations stand at each message, {what} {how}cut ({cut.direction}).",
+        title=f"While operations stand at each window, {what} {how}cut ({cut.direction}).",
         requirement_id="MQ-C-61",
         capabilities=_cut_capabilities(cut),
         arms=(Arm.BOTH,) if _of_observer_only(cut) else (Arm.MEMORY,),
         expiry=ExpiryMode.SKEWED,
         receipts=("network", "clock:memory"),
         weight=Weight.FULL if cut.silent or _is_finer(cut) else Weight.STANDARD,
-        operations=_OPERATIONS,
+        operations=2 * len(STANDS),
     )
 
 

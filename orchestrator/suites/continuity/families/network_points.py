@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from chaos.network_faults import Action, Direction, Edge, edges_between
-from chaos.windows import AGENT, REQUEST, RESPONSE, WINDOWS, RuleHold
+from chaos.windows import AGENT, REQUEST, RESPONSE, WINDOWS, BarrierHold, RuleHold
 from memqual.v1 import continuity_pb2, destination_pb2
 from memqual.v1 import interposer_pb2 as pb
 
@@ -17,9 +18,12 @@ __all__ = [
     "QUERY_POINTS",
     "RECORD_QUERY",
     "RENEWALS",
+    "STANDS",
+    "STOOD_MARK",
     "Messages",
     "Partition",
     "Point",
+    "Stand",
     "point_of",
     "rule_id_of",
 ]
@@ -30,6 +34,11 @@ RECORD_QUERY = f"/{_CONTINUITY}/RecordQuery"
 RENEW = f"/{_CONTINUITY}/Renew"
 DESCRIBE_TOOL = f"/{_DESTINATION}/DescribeTool"
 QUERY_EFFECT = f"/{_DESTINATION}/QueryEffect"
+
+STOOD_MARK = "stood"
+"""Kind of the mark that tells which operation stood at which of its host's own windows."""
+
+_Place = TypeVar("_Place")
 
 BEYOND_DEADLINE_MS = 11_000
 """Longer than the host waits for an answer (DESIGN §4: 10 s)."""
@@ -50,6 +59,19 @@ class Point:
     hold: RuleHold
 
 
+@dataclass(frozen=True)
+class Stand:
+    """Where an operation stands while edges are cut.
+
+    Attributes:
+        name: As in the window's name.
+        hold: What keeps it there.
+    """
+
+    name: str
+    hold: RuleHold | BarrierHold
+
+
 def _both(name: str, source: str, target: str, method: str) -> tuple[Point, Point]:
     def point(phase: pb.MessagePhase.ValueType, which: str) -> Point:
         return Point(f"{name}_{which}", RuleHold(source, target, method, phase))
@@ -61,6 +83,12 @@ ALL_POINTS = tuple(
     Point(window.name, window.hold) for window in WINDOWS if isinstance(window.hold, RuleHold)
 )
 """The six messages that windows are held at, in the order in which an operation passes them."""
+
+STANDS = tuple(
+    Stand(window.name, window.hold)
+    for window in sorted(WINDOWS, key=lambda one: isinstance(one.hold, BarrierHold))
+)
+"""All nine windows: those that a message shows, then those inside the host."""
 
 QUERY_POINTS = (
     *_both("describe_tool", AGENT, "destination", DESCRIBE_TOOL),
@@ -122,12 +150,12 @@ class Partition:
         return ((source, target),) if alone else edges_between(source)
 
 
-def point_of(points: tuple[Point, ...], position: int) -> Point:
-    """The message that a batch's operation is met at, by the operation's place in the batch."""
+def point_of(points: tuple[_Place, ...], position: int) -> _Place:
+    """The message or window that a batch's operation is met at, by its place in the batch."""
     return points[position % len(points)]
 
 
-def rule_id_of(batch_id: str, point: Point) -> str:
+def rule_id_of(batch_id: str, point: Point | Stand) -> str:
     """The rule of one message in one batch."""
     return f"network-{batch_id}-{point.name}"
 

@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from chaos.client import Fate as MessageFate
-from chaos.errors import WindowMissed
 from chaos.injection import Injection
-from chaos.network_faults import (
-    Disturbance,
-    Disturbed,
-    message_rule,
-    partition_rules,
-)
+from chaos.network_faults import Disturbance, Disturbed, message_rule
 from chaos.plans import KillPlan
 from chaos.receipts import NetworkReceipt
-from chaos.windows import REQUEST, RESPONSE, RuleHold
 from chaos.windows import window as window_named
-from memqual.v1 import agent_pb2, destination_pb2
-from memqual.v1 import interposer_pb2 as pb
+from memqual.v1 import destination_pb2
 from orchestrator.suites.continuity.families.network_points import (
-    ALL_POINTS,
     MESSAGES,
-    PARTITIONS,
     Messages,
-    Partition,
-    Point,
     point_of,
     rule_id_of,
 )
 from orchestrator.suites.continuity.plays.network_arrivals import await_delayed
 from orchestrator.suites.continuity.plays.network_copies import COPIES
 from orchestrator.suites.continuity.preconditions import read_precondition
-from orchestrator.suites.continuity.rig import NotSettled
 from orchestrator.suites.continuity.stage import Stage
 from orchestrator.suites.continuity.workload import settings_of
 
-__all__ = ["PLAYS", "await_points", "disturb", "hold_points", "prove", "recover"]
+__all__ = ["PLAYS", "disturb", "prove", "recover", "turns_of"]
 
-_HOLD_SECONDS = 20.0
+_Place = TypeVar("_Place")
+
 _LOOK_SECONDS = 0.1
 # A sender of telemetry gives a silent observer two tries of 2 s each before the next event.
 _PASSES_SECONDS = 10.0
@@ -58,55 +46,17 @@ def disturb(stage: Stage, fault: Messages) -> Disturbed:
             rule_id_of(stage.batch.batch_id, point),
             fault.delay_ms,
         )
-        for point, workflows in _turns(stage, fault.points)
+        for point, workflows in turns_of(stage, fault.points)
     )
     return Disturbance(stage.interposer, fault.action, fault.direction, rules).inject()
 
 
-def _turns(stage: Stage, points: tuple[Point, ...]) -> list[tuple[Point, list[str]]]:
-    """Each message with the workflows whose turn it is; messages without any are left out."""
-    taken: dict[Point, list[str]] = {}
+def turns_of(stage: Stage, points: tuple[_Place, ...]) -> list[tuple[_Place, list[str]]]:
+    """Each message or window with the workflows whose turn it is, if there are any."""
+    taken: dict[_Place, list[str]] = {}
     for position, workflow_id in enumerate(stage.rig.workflow_ids):
         taken.setdefault(point_of(points, position), []).append(workflow_id)
     return list(taken.items())
-
-
-def hold_points(stage: Stage) -> list[tuple[Point, list[str]]]:
-    """Hold each operation at its window, the windows in turn; returns which waits where."""
-    turns = _turns(stage, ALL_POINTS)
-    for point, workflows in turns:
-        rule = message_rule(point.hold, "reset", workflows, rule_id_of(stage.batch.batch_id, point))
-        rule.action, rule.fail_code = pb.RULE_ACTION_HOLD, 0
-        stage.interposer.arm(rule)
-    return turns
-
-
-def await_points(stage: Stage, turns: Sequence[tuple[Point, list[str]]]) -> None:
-    """Wait until every operation stands at its window.
-
-    Raises:
-        WindowMissed: Some cannot arrive any more, or did not in time.
-    """
-    wanted = len(stage.rig.workflow_ids)
-    rule_ids = [rule_id_of(stage.batch.batch_id, point) for point, _ in turns]
-    deadline = time.monotonic() + _HOLD_SECONDS
-    while True:
-        settled = _settled(stage)
-        held = sum(len(stage.interposer.await_held(rule_id, 0, 0.0)) for rule_id in rule_ids)
-        if held >= wanted:
-            return
-        if held + settled >= wanted or time.monotonic() > deadline:
-            stage.interposer.clear(*rule_ids)
-            raise WindowMissed(
-                "held", f"{held} of {wanted} stand; {settled} workflows settled without it"
-            )
-        time.sleep(_LOOK_SECONDS)
-
-
-def _settled(stage: Stage) -> int:
-    request = agent_pb2.StatusRequest(workflow_ids=stage.rig.workflow_ids)
-    answer = stage.context.session.active.agent.Status(request)
-    return sum(one.state != agent_pb2.WORKFLOW_STATE_RUNNING for one in answer.workflows)
 
 
 def recover(stage: Stage) -> None:
@@ -213,42 +163,6 @@ def _kill_host(stage: Stage) -> str:
     return service
 
 
-def _cut(stage: Stage) -> None:
-    """Edges are cut while each operation stands at its window, and are whole again later."""
-    cut = PARTITIONS[stage.cell.case]
-    turns = hold_points(stage)
-    stage.do("start", stage.rig.start)
-    stage.do("hold", lambda: await_points(stage, turns))
-    action: Literal["lost", "reset"] = "lost" if cut.silent else "reset"
-    rules = partition_rules(cut.edges, cut.direction, action, f"cut-{stage.batch.batch_id}")
-    disturbed = Disturbance(stage.interposer, action, cut.direction, rules, True).inject()
-    for point, _ in turns:
-        fate = _fate(cut, point.hold)
-        stage.interposer.release(rule_id_of(stage.batch.batch_id, point), fate)
-    stage.do("settle", lambda: _settle_patiently(stage))
-    disturbed.lift()
-    recover(stage)
-    prove(stage, disturbed)
-
-
-def _fate(cut: Partition, held: RuleHold) -> MessageFate:
-    """What the cut does to a message that is under way on an edge in that moment."""
-    phases = {"requests": (REQUEST,), "responses": (RESPONSE,)}.get(
-        cut.direction, (REQUEST, RESPONSE)
-    )
-    if (held.source, held.target) not in cut.edges or held.phase not in phases:
-        return MessageFate.DELIVER
-    return MessageFate.DROP if cut.silent else MessageFate.DISCONNECT
-
-
-def _settle_patiently(stage: Stage) -> None:
-    """A host that hears nothing tries a receipt and a question for all of their deadlines."""
-    try:
-        stage.settle("cut")
-    except NotSettled:
-        stage.settle("cut")
-
-
 _BY_HOSTS = {
     name: _query_after_death if ".query." in name else _meet_messages
     for name in MESSAGES
@@ -257,6 +171,5 @@ _BY_HOSTS = {
 
 PLAYS: Mapping[str, Callable[[Stage], None]] = {
     **_BY_HOSTS,
-    **dict.fromkeys(PARTITIONS, _cut),
     **COPIES,
 }

@@ -16,6 +16,7 @@ from orchestrator.suites.continuity.families.network_points import (
     ALL_POINTS,
     MESSAGES,
     PARTITIONS,
+    STANDS,
 )
 from services.controls.network_flaws import FLAWS
 from tests.orchestrator.suites.continuity.ground import (
@@ -32,6 +33,7 @@ UNFENCED = CapabilityVariant.QUERY_UNFENCED
 KEYED = CapabilityVariant.IDEMPOTENT
 ENDED_KEY = CapabilityVariant.IDEMPOTENT_EXPIRED
 ALL = len(ALL_POINTS)
+EVERYWHERE = len(STANDS)
 
 PLAYED = [
     ("network.reset", None, ALL),
@@ -43,12 +45,12 @@ PLAYED = [
     ("network.query.duplicated", UNFENCED, ALL),
     ("network.renew.duplicated", NONE, 2),
     ("network.renew.reset", NONE, 2),
-    ("network.cut.memory.both", NONE, ALL),
-    ("network.cut.memory.responses", NONE, ALL),
-    ("network.cut.destination.responses", FENCED, ALL),
-    ("network.cut.agent.requests", FENCED, ALL),
-    ("network.cut.observer.both", FENCED, ALL),
-    ("network.silent.observer.both", FENCED, ALL),
+    ("network.cut.memory.both", NONE, EVERYWHERE),
+    ("network.cut.memory.responses", NONE, EVERYWHERE),
+    ("network.cut.destination.responses", FENCED, EVERYWHERE),
+    ("network.cut.agent.requests", FENCED, EVERYWHERE),
+    ("network.cut.observer.both", FENCED, EVERYWHERE),
+    ("network.silent.observer.both", FENCED, EVERYWHERE),
     ("network.late_copy.begin", None, 2),
     ("network.late_copy.receipt", ENDED_KEY, 2),
     ("network.late_copy.query", FENCED, 2),

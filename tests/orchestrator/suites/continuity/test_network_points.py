@@ -1,13 +1,14 @@
 """The faults of the network reach every message and every edge."""
 
 from chaos.network_faults import edges_between
-from chaos.windows import REQUEST
+from chaos.windows import REQUEST, WINDOWS
 from orchestrator.suites.continuity.families import CASES
 from orchestrator.suites.continuity.families.network_points import (
     ALL_POINTS,
     MESSAGES,
     PARTITIONS,
     QUERY_POINTS,
+    STANDS,
     point_of,
     rule_id_of,
 )
@@ -66,4 +67,10 @@ def test_a_batch_of_a_case_meets_each_of_its_messages() -> None:
     for name, fault in MESSAGES.items():
         assert CASES[name].operations >= len(fault.points)
     for name in PARTITIONS:
-        assert CASES[name].operations >= len(ALL_POINTS)
+        assert CASES[name].operations >= len(STANDS)
+
+
+def test_edges_are_cut_in_every_window() -> None:
+    assert sorted(stand.name for stand in STANDS) == sorted(window.name for window in WINDOWS)
+    # A batch of a few operations meets those that a message shows.
+    assert [stand.name for stand in STANDS][: len(ALL_POINTS)] == [one.name for one in ALL_POINTS]
