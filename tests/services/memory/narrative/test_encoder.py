@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.memory.narrative.encoder import SIZE, Span, encode, encode_spans
+from services.memory.narrative.encoder import SIZE, Span, ahead, encode, encode_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,3 +168,12 @@ def test_threads_that_ask_at_once_get_equal_rows() -> None:
     for number, (rows, whole) in enumerate(answers):
         assert np.array_equal(rows, np.tile(expected, (number + 2, 1)))
         assert np.array_equal(whole, answers[0][1])
+
+
+def test_what_is_encoded_ahead_is_what_is_encoded_anyway() -> None:
+    texts = [f"{TURN} She has {number} hives." for number in range(12)]
+    for text in texts:
+        ahead(text)
+    asked = [encode(text) for text in texts]
+    again = [encode(f"{text} ") for text in texts]
+    assert all(np.array_equal(one, other) for one, other in zip(asked, again, strict=True))

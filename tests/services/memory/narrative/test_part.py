@@ -1,8 +1,10 @@
 """The narrative part as a vendor serves it: over gRPC, across restarts, in any order of arrival."""
 
 import itertools
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import grpc
 import pytest
@@ -163,6 +165,29 @@ def test_a_memory_that_sees_no_turn_loads_no_parser() -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
     assert shown.stdout.strip() == "[]"
+
+
+def test_products_of_vectors_keep_to_one_thread(tmp_path: Path) -> None:
+    code = """
+import os, sys
+from pathlib import Path
+from services.common.database import Database
+from services.memory.narrative.part import create
+assert "numpy" not in sys.modules
+create(Database(Path(sys.argv[1]) / "memory.db")).memory()
+assert "numpy" in sys.modules
+print(os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"])
+"""
+    names = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}
+    shown = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        env={name: value for name, value in os.environ.items() if name not in names},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert shown.stdout.split() == ["1", "1"]
 
 
 def test_narrative_and_its_models_are_declared(served: Served) -> None:
