@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.oracle.messages import BeginAsked, DecisionKind, DecisionTold
 from orchestrator.oracle.view import Call, OperationView
+from orchestrator.scoring.end_checks import waits_for_ever
 from orchestrator.scoring.families.facts import CaseFacts, Judge
 from orchestrator.scoring.history_checks import check_histories
 from orchestrator.suites.continuity.families.explore import SEEDED
@@ -58,6 +59,14 @@ def _judge(trial: CaseFacts) -> None:
         not wrong,
         "REJECT of another key, retention, principal, workflow or intent",
         "; ".join(f"{_kind(call)} at trace record {call.sequence}" for call in wrong),
+    )
+    decisions = [call for one in trial.judgements for call in one.decisions]
+    trial.find.that(
+        "continuity.end",
+        trial.case.requirement_id,
+        not waits_for_ever(decisions, trial.facts.clock),
+        "another answer when the time that WAIT told is over",
+        "WAIT, time after time",
     )
 
 

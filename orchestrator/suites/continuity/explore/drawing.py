@@ -27,6 +27,11 @@ from orchestrator.suites.continuity.explore.acts import (
     WAKING,
     WEIGHTS,
 )
+from orchestrator.suites.continuity.explore.endings import (
+    QUESTIONS_MAX,
+    patient_ending,
+    plain_ending,
+)
 from orchestrator.suites.continuity.explore.steps import EVERY_LANE, Act, Schedule, Step
 from orchestrator.suites.continuity.explore.wearing import LONG_LIMITS
 from orchestrator.suites.integrity.search.dice import DICE_MAX, Dice
@@ -34,9 +39,7 @@ from orchestrator.suites.integrity.search.dice import DICE_MAX, Dice
 __all__ = ["Coverage", "draw"]
 
 _AGENTS = 3
-_FRESH_AGENT = 9
 _TOGETHER_MAX = 4
-_QUESTIONS_MAX = 6
 _IN_SWARM = 0.65
 _STEPS_LEAST, _STEPS_MORE = 3, 7
 _PARTS_LEAST, _PARTS_MORE = 2, 4
@@ -57,6 +60,8 @@ _LONG_LIMIT = 0.3
 """In how many schedules a limit may be met that hundreds of calls are needed for."""
 _DOWN = 0.3
 """How often a clock is set back while the memory is down."""
+_PATIENT = 0.25
+"""How often everybody waits as long as is asked for in the end, time after time."""
 _LATEST = 0.55
 """How often a step is about what was told last; else about what was told before, and so on."""
 _BACK_MAX = 2
@@ -158,7 +163,9 @@ class _Draw:
             self._befell = self._befall()
             steps.append(self._befell)
             self._before = [_name(self._befell) for _ in self._capabilities]
-        steps += _ending(len(self._capabilities), clocks=self._clocks)
+        steps += plain_ending(len(self._capabilities), clocks=self._clocks)
+        if self._clocks and self._dice.chance(_PATIENT):
+            steps += patient_ending(len(self._capabilities))
         return Schedule(capabilities=self._capabilities, steps=tuple(steps))
 
     def _part(self, lane: int) -> Iterator[Step]:
@@ -238,7 +245,7 @@ class _Draw:
         if act is Act.TOGETHER:
             amount = 2 + self._dice.below(_TOGETHER_MAX - 1)
         if act is Act.FOLLOW:
-            amount = self._dice.below(_QUESTIONS_MAX)
+            amount = self._dice.below(QUESTIONS_MAX)
         agent = self._dice.below(_AGENTS)
         return Step(act=act, lane=lane, agent=agent, amount=amount, variant=variant)
 
@@ -255,16 +262,3 @@ class _Draw:
 
 def _name(step: Step) -> str:
     return f"{step.act}:{step.variant}"
-
-
-def _ending(lanes: int, *, clocks: bool) -> list[Step]:
-    """What shows where each lane stands: agents that know nothing ask, and answer as hosts do."""
-
-    def each(act: Act, agent: int, amount: int = 0) -> list[Step]:
-        return [Step(act=act, lane=lane, agent=agent, amount=amount) for lane in range(lanes)]
-
-    steps = each(Act.BEGIN, _FRESH_AGENT)
-    if clocks:
-        steps.append(Step(act=Act.JUMP, variant="lease_end"))
-    steps += each(Act.FOLLOW, _FRESH_AGENT + 1, _QUESTIONS_MAX)
-    return [*steps, *each(Act.BEGIN, _FRESH_AGENT + 2)]

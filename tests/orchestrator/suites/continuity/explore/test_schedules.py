@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.errors import UsageError
 from orchestrator.model import CapabilityVariant
+from orchestrator.scoring.end_checks import ENDLESS_WAITS
 from orchestrator.suites.continuity.explore.cases import ExploredCase, read_case, write_case
 from orchestrator.suites.continuity.explore.drawing import Coverage, draw
 from orchestrator.suites.continuity.explore.shrinking import fewest
@@ -72,6 +73,19 @@ def test_a_clock_that_went_forward_often_goes_back_while_some_lanes_rest() -> No
             for there, back in pairwise(befell)
         )
     assert with_rest >= 6
+
+
+def test_in_some_schedules_everybody_waits_as_long_as_is_asked_for() -> None:
+    """So often in a row that WAIT each time is no end."""
+    patient = 0
+    for number in range(60):
+        schedule = draw(5, number, 4, Coverage())
+        last = [step for step in schedule.steps if step.agent > 9 or step.act is Act.JUMP][-20:]
+        jumps = [step.variant for step in last if step.act is Act.JUMP]
+        patient += jumps[-ENDLESS_WAITS:] == ["lease_end"] * ENDLESS_WAITS and (
+            max(step.agent for step in schedule.steps) >= 11 + ENDLESS_WAITS
+        )
+    assert 6 <= patient <= 30
 
 
 def test_a_lane_keeps_its_own_steps_and_what_befell_all() -> None:
