@@ -10,10 +10,14 @@ from orchestrator.suites.continuity.explore.steps import Act
 from orchestrator.suites.continuity.explore.wearing import LIMITS, LONG_LIMITS
 
 __all__ = [
+    "ASKED_LESS",
+    "ASKED_MORE",
     "BACK",
+    "COMPLETING",
     "FORWARD",
     "HALF",
     "LEFT_BEHIND",
+    "LEFT_OPEN",
     "SHORT_LIMITS",
     "TIMELESS_KILLS",
     "VARIANTS",
@@ -46,6 +50,10 @@ WEIGHTS: Mapping[Act, int] = {
     Act.KILL: 5,
     Act.KILL_AT_WORK: 2,
 }
+
+COMPLETING = frozenset({Act.DISPATCH, Act.RECORD, Act.FOLLOW, Act.RESOLVE, Act.WEAR_OUT})
+"""What brings an operation to its end, or its limits to theirs. Without them it goes from lease to
+lease, from question to question and from attempt to attempt."""
 
 _PRESENT = tuple(f"present:{change}" for change in RECEIPT_CHANGES)
 FORWARD = ("lease_end", "lease_almost", "minutes", "day", "key_almost")
@@ -108,8 +116,16 @@ VARIANTS: Mapping[Act, tuple[str, ...]] = {
     Act.KILL: (*TIMELESS_KILLS, *(f"memory:{how_far}" for how_far in ("lease_end", *BACK))),
 }
 
-WAKING: tuple[Act, ...] = (Act.BEGIN, Act.BEGIN, Act.BEGIN, Act.AGAIN, Act.RECORD, Act.PEEK)
+WAKING: tuple[Act, ...] = (
+    *(Act.BEGIN, Act.BEGIN, Act.BEGIN, Act.AGAIN),
+    *(Act.RECORD, Act.ASK, Act.PEEK),
+)
 """What a lane does first when something befell all: it asks, mostly."""
+
+ASKED_MORE = 2.0
+"""How much likelier an answer about the destination is where that can be asked."""
+ASKED_LESS = 0.25
+"""And where it cannot: a memory that asks nevertheless is to be met, too."""
 
 LEFT_BEHIND: Mapping[Act, tuple[Act, ...]] = {
     Act.BEGIN: (Act.RECORD, Act.AGAIN, Act.RENEW, Act.PEEK),
@@ -120,3 +136,9 @@ LEFT_BEHIND: Mapping[Act, tuple[Act, ...]] = {
     Act.WEAR_OUT: (Act.RECORD, Act.BEGIN),
 }
 """What meets what a step has left: reports of the same operation that differ, and questions."""
+
+LEFT_OPEN: Mapping[Act, tuple[Act, ...]] = {
+    **LEFT_BEHIND,
+    Act.BEGIN: (Act.ASK, Act.ASK, *LEFT_BEHIND[Act.BEGIN]),
+}
+"""The same where a destination can be asked: a question may be open."""

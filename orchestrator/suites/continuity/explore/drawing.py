@@ -17,10 +17,14 @@ from dataclasses import dataclass, field
 
 from orchestrator.model import CapabilityVariant
 from orchestrator.suites.continuity.explore.acts import (
+    ASKED_LESS,
+    ASKED_MORE,
     BACK,
+    COMPLETING,
     FORWARD,
     HALF,
     LEFT_BEHIND,
+    LEFT_OPEN,
     SHORT_LIMITS,
     TIMELESS_KILLS,
     VARIANTS,
@@ -62,12 +66,15 @@ _DOWN = 0.3
 """How often a clock is set back while the memory is down."""
 _PATIENT = 0.25
 """How often everybody waits as long as is asked for in the end, time after time."""
+_OPEN = 0.3
+"""How often nothing is done in a lane that brings its operation to an end: it is retried on."""
 _LATEST = 0.55
 """How often a step is about what was told last; else about what was told before, and so on."""
 _BACK_MAX = 2
 _PLAIN = 0.5
 """How often nothing about a step is wrong, without a look at the ways in which it can be."""
 _CAPABILITIES = tuple(CapabilityVariant)
+_ASKED = frozenset({CapabilityVariant.QUERY_FENCED, CapabilityVariant.QUERY_UNFENCED})
 
 
 @dataclass
@@ -141,8 +148,11 @@ class _Draw:
         self._coverage = coverage
         self._clocks = clocks
         # Where nobody can sign, nobody speaks, and a limit that needs a word is not met.
-        left_out = set() if operators else {Act.RESOLVE}
-        self._swarms = [self._swarm(left_out) for _ in capabilities]
+        left_out = frozenset() if operators else frozenset({Act.RESOLVE})
+        self._left_out = [
+            left_out | COMPLETING if dice.chance(_OPEN) else left_out for _ in capabilities
+        ]
+        self._swarms = [self._swarm(kept_out) for kept_out in self._left_out]
         # Most of what a lane is owed changes with time: clocks are left out nowhere.
         timed = [Act.JUMP] if clocks else []
         left_out |= {Act.JUMP} if clocks else {Act.JUMP, Act.DRIFT}
@@ -174,15 +184,23 @@ class _Draw:
             return
         acts, last = self._swarms[lane], None
         if self._befell is not None and self._dice.chance(_WAKES):
-            last = self._noted(self._step(lane, self._dice.one(WAKING)))
+            last = self._noted(self._step(lane, self._dice.one(self._kept(lane, WAKING))))
             yield last
         for _ in range(_STEPS_LEAST + self._dice.below(_STEPS_MORE)):
-            left = () if last is None else LEFT_BEHIND.get(last.act, ())
+            left = () if last is None else self._left(lane, last.act)
             if left and self._dice.chance(_FOLLOWS):
                 last = self._noted(self._step(lane, self._dice.one(left)))
             else:
                 last = self._noted(self._drawn(lane, acts))
             yield last
+
+    def _left(self, lane: int, act: Act) -> tuple[Act, ...]:
+        """What meets what an act has left in a lane."""
+        left = LEFT_OPEN if self._capabilities[lane] in _ASKED else LEFT_BEHIND
+        return self._kept(lane, left.get(act, ()))
+
+    def _kept(self, lane: int, acts: tuple[Act, ...]) -> tuple[Act, ...]:
+        return tuple(act for act in acts if act not in self._left_out[lane])
 
     def _befall(self) -> Step:
         """A clock that went half a lease often goes on; one that went further often goes back."""
@@ -205,7 +223,7 @@ class _Draw:
         self._before[step.lane] = _name(step)
         return step
 
-    def _swarm(self, left_out: set[Act]) -> list[Act]:
+    def _swarm(self, left_out: frozenset[Act]) -> list[Act]:
         acts = tuple(act for act in WEIGHTS if not act.of_all and act not in left_out)
         kept = self._swarm_of(acts)
         return kept if Act.BEGIN in kept else [Act.BEGIN, *kept]
@@ -218,7 +236,7 @@ class _Draw:
         at = max(lane, 0)
         met = (self._capabilities[at], self._before[at])
         candidates = [self._step(lane, act) for act in acts]
-        weights = [float(WEIGHTS[step.act]) for step in candidates]
+        weights = [_weight(step.act, met[0]) for step in candidates]
         if self._dice.chance(_NOVELTY):
             weights = [
                 weight * self._coverage.weight(*met, step)
@@ -258,6 +276,12 @@ class _Draw:
         if variants[0] == "" and self._dice.chance(_PLAIN):
             return ""
         return self._dice.one(variants)
+
+
+def _weight(act: Act, capability: CapabilityVariant) -> float:
+    if act is not Act.ASK:
+        return float(WEIGHTS[act])
+    return WEIGHTS[act] * (ASKED_MORE if capability in _ASKED else ASKED_LESS)
 
 
 def _name(step: Step) -> str:
