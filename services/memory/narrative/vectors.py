@@ -24,7 +24,7 @@ _lock = threading.Lock()
 
 @functools.cache
 def _model() -> "WordLlamaInference":
-    import wordllama  # noqa: PLC0415  (lazy: a memory that never sees a turn never loads it)
+    import wordllama
 
     folder = Path(wordllama.__file__).parent
     return wordllama.WordLlama.load(disable_download=True, cache_dir=folder)
