@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.narrative import lexicon
-from services.memory.narrative.encoder import SIZE, Pieces, encode_pieces
+from services.memory.narrative.encoder import SIZE, Pieces, done_with, encode_pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +83,8 @@ def aligned_of(book: "Book") -> Aligned:
         rows.append(pieces.rows[inside].astype(np.float32))
         segment.append(place[inside] + numbers[0])
         content += [mark for mark, kept in zip(_content(pieces), inside, strict=True) if kept]
+    # `encodings` has had them before: a book's pieces are wanted twice, one after the other.
+    done_with(*(told.text for told in book.turns))
     table = np.concatenate(rows)
     common = table.mean(axis=0) if len(table) else np.zeros(SIZE, dtype=np.float32)
     own = table - common

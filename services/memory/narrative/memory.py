@@ -22,6 +22,7 @@ from services.memory.narrative import (
 from services.memory.narrative.analysis import analyse
 from services.memory.narrative.asked import refine
 from services.memory.narrative.book import Told, bind
+from services.memory.narrative.coordination import parts_of
 from services.memory.narrative.facts import Fact, fact_of_segment, facts_of
 from services.memory.narrative.index import Index, build
 from services.memory.narrative.model import (
@@ -34,6 +35,7 @@ from services.memory.narrative.model import (
 )
 from services.memory.narrative.phrases import is_content
 from services.memory.narrative.updates import has_cue, updates
+from services.memory.narrative.wholes import BUDGETS
 
 __all__ = ["Answer", "Memory", "Taken"]
 
@@ -100,6 +102,8 @@ class Memory:
     def ingest(self, turn: Turn) -> Taken:
         """Takes a turn; durable when it returns. The same turn twice is one turn."""
         time = dt.datetime.fromisoformat(turn.time).replace(tzinfo=None)
+        # The first question after it wants it encoded; parsing leaves another processor idle.
+        encoder.ahead(turn.text)
         doc = language.parse(turn.text[:PARSED_CHARACTERS])
         times = dates.find_times(doc, time)
         tags = tagging.tag(doc, times)
@@ -134,6 +138,8 @@ class Memory:
         encoder.ahead(own)
         doc = language.parse(own)
         query = refine(question.read(doc, classify.query_class(doc)))
+        if query.query_class in BUDGETS:
+            encoder.ahead(*parts_of(query.text))
         if not names:
             names = self._fitting(namespace, query)
         judged = [

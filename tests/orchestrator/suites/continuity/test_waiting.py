@@ -42,7 +42,7 @@ CASES = (
     "matrix.visible_later",
     "receipts.present",
     "zombie.stopped_in_request",
-    "network.destination_slow",
+    "clock.destination_slow",
     "clock.around_lease_end",
     "identity.after_expiry",
 )
