@@ -104,7 +104,7 @@ class VendorResources(_Vendor):
 
     Attributes:
         memory: Bytes of RAM (``512m``, ``2g``, or a number); swap is never added.
-        cpus: Processors, at most what the engine has.
+        cpus: Processors; all that the engine has where it has fewer.
         pids: Processes and threads.
     """
 

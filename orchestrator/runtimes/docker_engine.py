@@ -60,10 +60,11 @@ def _asks(call: Callable[P, R]) -> Callable[P, R]:
 class DockerEngine:
     """A connection to the container engine, also a context manager; threads may share it."""
 
-    def __init__(self, api: Any, *, version: str, architecture: str) -> None:
+    def __init__(self, api: Any, *, version: str, architecture: str, processors: int) -> None:
         self._api = api
         self.version = version
         self.architecture = architecture
+        self.processors = processors
 
     @classmethod
     def connect(cls) -> Self:
@@ -81,15 +82,22 @@ class DockerEngine:
                 **settings,
             )
             facts = api.version()
+            here = api.base_url.startswith(_LOCAL_PREFIXES)
+            processors = int(api.info()["NCPU"]) if here else 0
         except (docker.errors.DockerException, requests.RequestException, OSError) as error:
             raise engine_gone(error) from error
-        if not api.base_url.startswith(_LOCAL_PREFIXES):
+        if not here:
             api.close()
             raise EngineError(
                 f"The container engine at {settings.get('base_url')} is on another machine.",
                 next_step="Unset DOCKER_HOST to use this machine's engine, or use RUNTIME=process.",
             )
-        return cls(api, version=str(facts["Version"]), architecture=str(facts["Arch"]))
+        return cls(
+            api,
+            version=str(facts["Version"]),
+            architecture=str(facts["Arch"]),
+            processors=processors,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -134,8 +142,12 @@ class DockerEngine:
 
     @_asks
     def create_container(self, options: ContainerOptions) -> str:
-        """Makes a container on its first network and returns its id."""
+        """Makes a container on its first network and returns its id.
+
+        It may use as many processors as it asks for, or all, where there are fewer.
+        """
         api = self._api
+        cpus = None if options.cpus is None else min(options.cpus, self.processors)
         host = api.create_host_config(
             network_mode=options.network,
             binds=list(options.binds),
@@ -149,7 +161,7 @@ class DockerEngine:
             pids_limit=options.pids_limit,
             mem_limit=options.mem_limit_bytes,
             memswap_limit=options.memswap_limit_bytes,
-            nano_cpus=None if options.cpus is None else round(options.cpus * 1e9),
+            nano_cpus=None if cpus is None else round(cpus * 1e9),
             log_config=_log_config(options),
         )
         networking = None

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 VERSION = {"Version": "20.10.0", "Arch": "amd64", "ApiVersion": "1.41"}
+PROCESSORS = 2
 Answer = tuple[int, Any]
 
 
@@ -16,8 +17,12 @@ class FakeEngine:
     """Answers ``METHOD /path`` (no API version in it) from `answers`; 500 for anything else."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, Answer | Callable[[], Answer]] = {"GET /version": (200, VERSION)}
+        self.answers: dict[str, Answer | Callable[[], Answer]] = {
+            "GET /version": (200, VERSION),
+            "GET /info": (200, {"NCPU": PROCESSORS}),
+        }
         self.seen: list[str] = []
+        self.bodies: dict[str, Any] = {}
         self.gone = False
 
 
@@ -30,11 +35,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         engine = self.server.engine
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        asked = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.partition("?")[0]
         if path.startswith("/v1."):
             path = "/" + path.split("/", 2)[2]
         engine.seen.append(f"{self.command} {path}")
+        engine.bodies[f"{self.command} {path}"] = json.loads(asked) if asked else None
         if engine.gone:
             self.connection.shutdown(socket.SHUT_RDWR)
             return

@@ -10,7 +10,7 @@ from orchestrator.errors import EngineError, ImageError, StackError
 from orchestrator.runtimes.base import GcScope
 from orchestrator.runtimes.docker_engine import DockerEngine
 from orchestrator.runtimes.docker_runtime import DockerRuntime
-from orchestrator.runtimes.docker_types import ContainerState, ImageFacts
+from orchestrator.runtimes.docker_types import ContainerOptions, ContainerState, ImageFacts
 from orchestrator.runtimes.owner import start_mark
 from tests.orchestrator.runtimes.fake_engine import FakeEngine, running_engine
 
@@ -72,6 +72,20 @@ def test_images(engine: FakeEngine) -> None:
         assert connection.image("x:1") == ImageFacts("sha256:1", "arm64")
         with pytest.raises(ImageError, match="y:1"):
             connection.image("y:1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"), [(0.5, 500_000_000), (2.0, 2_000_000_000), (8.0, 2_000_000_000), (None, 0)]
+)
+def test_no_container_asks_for_more_processors_than_there_are(
+    engine: FakeEngine, asked: float | None, given: int
+) -> None:
+    engine.answers["POST /containers/create"] = (201, {"Id": "c"})
+    options = ContainerOptions(name="n", image="x:1", labels={}, network="net", cpus=asked)
+    with DockerEngine.connect() as connection:
+        assert connection.create_container(options) == "c"
+    host = engine.bodies["POST /containers/create"]["HostConfig"]
+    assert host.get("NanoCpus", 0) == given
 
 
 def test_no_address_range_left(engine: FakeEngine) -> None:
