@@ -3,12 +3,15 @@
 Both are the same process: a standby is a host that nobody asked for anything yet.
 """
 
-import structlog
+from services.common.startup import importing
 
-from services.agent.app import AUDIT_SERVICE, SERVICE, AgentApp, AgentSettings
-from services.common.logging import configure
-from services.common.server import serve
-from services.common.settings import data_dir, env, env_or_none, run
+with importing():
+    import structlog
+
+    from services.agent.app import AUDIT_SERVICE, SERVICE, AgentApp, AgentSettings
+    from services.common.logging import configure
+    from services.common.server import serve
+    from services.common.settings import data_dir, env, env_or_none, run
 
 __all__ = ["main"]
 

@@ -1,7 +1,10 @@
 """`python -m services.memory`: the reference memory."""
 
-from services.common import logging, settings
-from services.memory.process import Composition, run
+from services.common.startup import importing
+
+with importing():
+    from services.common import logging, settings
+    from services.memory.process import Composition, run
 
 
 def main() -> None:
