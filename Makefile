@@ -47,8 +47,10 @@ SEARCH_FLAGS := $(if $(SEED),--seed $(SEED)) \
   $(if $(VENDOR),--vendor $(VENDOR)) \
   $(if $(MEMORY_IMAGE),--memory-image $(MEMORY_IMAGE))
 
-# What needs no stack runs on every processor; a stack wants the machine for itself.
+# What needs no stack runs on every processor; local stacks run two at a time, as in a run.
 UNIT := -n auto --dist loadfile -m "not nightly and not e2e_docker and not e2e_process"
+BESIDE := -n 2 --dist loadfile -m "not nightly and shares_machine"
+ALONE := -m "not nightly and (e2e_docker or e2e_process) and not shares_machine"
 
 .PHONY: help
 help: ## Show what can be made
@@ -72,7 +74,8 @@ qualify: setup ## Qualify a memory: PROFILE= SEED= RUNTIME=docker|process VENDOR
 .PHONY: test
 test: setup images-if-engine ## Run every test but the nightly ones (TEST_ARGS= passes more to pytest)
 	$(PY) -m pytest $(UNIT) $(TEST_ARGS)
-	$(PY) -m pytest -m "not nightly and (e2e_docker or e2e_process)" $(TEST_ARGS)
+	$(PY) -m pytest $(BESIDE) $(TEST_ARGS)
+	$(PY) -m pytest $(ALONE) $(TEST_ARGS)
 
 .PHONY: test-unit
 test-unit: setup ## Run the tests that need no container and no local stack, on every processor
@@ -80,7 +83,8 @@ test-unit: setup ## Run the tests that need no container and no local stack, on 
 
 .PHONY: test-nightly
 test-nightly: setup images-if-engine ## Run the long tests: every flaw of every rule, whole campaigns
-	$(PY) -m pytest -m nightly $(TEST_ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile -m "nightly and not e2e_docker and (shares_machine or not e2e_process)" $(TEST_ARGS)
+	$(PY) -m pytest -m "nightly and (e2e_docker or (e2e_process and not shares_machine))" $(TEST_ARGS)
 
 .PHONY: lint
 lint: setup check-protos check-tree ## Check style, types (three platforms), imports, the contract and its generated code

@@ -2,6 +2,7 @@
 
 import functools
 import os
+from pathlib import Path
 
 import docker
 import docker.errors
@@ -16,6 +17,12 @@ settings.load_profile("no-deadline")
 REQUIRE_ENGINE_VARIABLE = "MEMQUAL_REQUIRE_ENGINE"
 ENGINE_TIMEOUT_SECONDS = 10
 
+# Their local stacks leave each other alone. Elsewhere tests collect what killed runs left behind,
+# whose ever they were, or count all of the machine's processes.
+_SHARING = tuple(
+    Path(__file__).parent / folder for folder in ("chaos", "orchestrator/suites", "services")
+)
+
 
 @functools.cache
 def engine_problem() -> str | None:
@@ -29,6 +36,16 @@ def engine_problem() -> str | None:
     except (docker.errors.DockerException, requests.RequestException, OSError) as error:
         return f"{type(error).__name__}: {error}"
     return None if system == "linux" else f"the engine runs {system} containers"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests of local processes that can run beside each other (`make test` runs two)."""
+    for item in items:
+        on_processes = item.get_closest_marker("e2e_process") is not None
+        on_containers = item.get_closest_marker("e2e_docker") is not None
+        if on_processes and not on_containers and any(map(item.path.is_relative_to, _SHARING)):
+            item.add_marker(pytest.mark.shares_machine)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

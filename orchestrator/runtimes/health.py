@@ -19,6 +19,8 @@ __all__ = ["await_targets", "targets_of"]
 REFRESH_LIMIT_MS = 60_000
 # How often the services' lives are looked at meanwhile.
 WATCH_SECONDS = 0.2
+# A service whose port another program took while it started ends as soon as it wants to listen.
+ENDS_WITHIN_SECONDS = 10.0
 # For the interposer's last look, which may begin just before its time is over, and for its answer.
 GRACE_SECONDS = 5.0
 
@@ -111,7 +113,17 @@ def _await_one(
             raise_if_ended()
         except grpc.RpcError as error:
             raise_if_ended()
+            if isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                _await_end(raise_if_ended)
             raise _unhealthy(target, timeout_seconds, error) from error
+
+
+def _await_end(raise_if_ended: Callable[[], None]) -> None:
+    """Something answers that serves no health: the service itself may not have got that far."""
+    until = time.monotonic() + ENDS_WITHIN_SECONDS
+    while time.monotonic() < until:
+        time.sleep(WATCH_SECONDS)
+        raise_if_ended()
 
 
 def _unhealthy(target: str, timeout_seconds: float, error: object) -> StackError:

@@ -8,6 +8,7 @@ import pytest
 
 from memqual.v1 import interposer_pb2
 from orchestrator.errors import StackError
+from orchestrator.runtimes import health
 from orchestrator.runtimes.health import await_targets, targets_of
 from orchestrator.runtimes.topology import Attachment, ServiceSpec
 
@@ -83,6 +84,35 @@ def test_a_service_that_ends_meanwhile_is_noticed_at_once(
     fake.answer = lambda context, target: context.abort(grpc.StatusCode.UNAVAILABLE, "not healthy")
     with pytest.raises(StackError, match="it ended"):
         await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=one_has_ended)
+
+
+def test_another_programs_answer_on_its_port_is_known_by_its_end(
+    interposer: tuple[_Interposer, str],
+) -> None:
+    fake, address = interposer
+    looks = iter([None, None, StackError("another program has its port", next_step="again")])
+
+    def ends_at_the_third_look() -> None:
+        if (told := next(looks)) is not None:
+            raise told
+
+    fake.answer = lambda context, target: context.abort(
+        grpc.StatusCode.UNIMPLEMENTED, "Method not found!"
+    )
+    with pytest.raises(StackError, match="another program has its port"):
+        await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=ends_at_the_third_look)
+
+
+def test_one_that_lives_and_serves_no_health_is_told_as_that(
+    interposer: tuple[_Interposer, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake, address = interposer
+    monkeypatch.setattr(health, "ENDS_WITHIN_SECONDS", 0.5)
+    fake.answer = lambda context, target: context.abort(
+        grpc.StatusCode.UNIMPLEMENTED, "Method not found!"
+    )
+    with pytest.raises(StackError, match="could not be asked for its health .UNIMPLEMENTED."):
+        await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=_nothing_ended)
 
 
 def test_a_wrong_token_is_not_the_targets_fault(interposer: tuple[_Interposer, str]) -> None:
