@@ -77,8 +77,13 @@ class Kept(Generic[Value]):
             for text in texts:
                 if len(self._begun) >= self._ahead_max:
                     return
-                if text not in self._values and text not in self._begun:
+                if text in self._values or text in self._begun:
+                    continue
+                try:
                     self._begun[text] = self._aside.submit(self._made, text)
+                except RuntimeError:
+                    # The process is ending: who still asks makes its own.
+                    return
 
     def done_with(self, texts: Iterable[str]) -> None:
         """The values of these texts make room first when room is wanted."""

@@ -124,6 +124,14 @@ def test_what_is_done_with_makes_room_first() -> None:
     assert maker.made[-1] == "bb"
 
 
+def test_nothing_is_begun_any_more_while_the_process_ends() -> None:
+    maker = Maker()
+    kept = _kept(maker)
+    kept._aside.shutdown()
+    kept.ahead(["ab"])
+    assert kept.get("ab") == 2
+
+
 def test_one_that_is_larger_than_the_bound_is_kept_alone() -> None:
     maker = Maker()
     kept = _kept(maker, bytes_max=3)
