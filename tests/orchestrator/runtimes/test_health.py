@@ -92,7 +92,7 @@ def test_another_programs_answer_on_its_port_is_known_by_its_end(
     fake, address = interposer
     looks = iter([None, None, StackError("another program has its port", next_step="again")])
 
-    def ends_at_the_third_look() -> None:
+    def ends_at_third_look() -> None:
         if (told := next(looks)) is not None:
             raise told
 
@@ -100,7 +100,7 @@ def test_another_programs_answer_on_its_port_is_known_by_its_end(
         grpc.StatusCode.UNIMPLEMENTED, "Method not found!"
     )
     with pytest.raises(StackError, match="another program has its port"):
-        await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=ends_at_the_third_look)
+        await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=ends_at_third_look)
 
 
 def test_one_that_lives_and_serves_no_health_is_told_as_that(
@@ -111,7 +111,7 @@ def test_one_that_lives_and_serves_no_health_is_told_as_that(
     fake.answer = lambda context, target: context.abort(
         grpc.StatusCode.UNIMPLEMENTED, "Method not found!"
     )
-    with pytest.raises(StackError, match="could not be asked for its health .UNIMPLEMENTED."):
+    with pytest.raises(StackError, match=r"could not be asked for its health \(UNIMPLEMENTED\)"):
         await_targets(address, TOKEN, ["a"], timeout_seconds=5, raise_if_ended=_nothing_ended)
 
 
