@@ -113,7 +113,7 @@ def _await_one(
             raise_if_ended()
         except grpc.RpcError as error:
             raise_if_ended()
-            if isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNIMPLEMENTED:
+            if _code_of(error) is grpc.StatusCode.UNIMPLEMENTED:
                 _await_end(raise_if_ended)
             raise _unhealthy(target, timeout_seconds, error) from error
 
@@ -126,8 +126,12 @@ def _await_end(raise_if_ended: Callable[[], None]) -> None:
         raise_if_ended()
 
 
+def _code_of(error: object) -> grpc.StatusCode:
+    return error.code() if isinstance(error, grpc.Call) else grpc.StatusCode.UNKNOWN
+
+
 def _unhealthy(target: str, timeout_seconds: float, error: object) -> StackError:
-    code = error.code() if isinstance(error, grpc.Call) else grpc.StatusCode.UNKNOWN
+    code = _code_of(error)
     details = error.details() if isinstance(error, grpc.Call) else str(error)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED or "not healthy" in (details or ""):
         return StackError(
