@@ -35,6 +35,17 @@ def _kept(maker: Maker, *, bytes_max: int = 1_000, ahead_max: int = 8) -> Kept[i
     return Kept(maker, lambda value: value, bytes_max=bytes_max, ahead_max=ahead_max)
 
 
+def _asked_while_under_way(kept: Kept[int], maker: Maker, text: str) -> int:
+    """The value of a text that is asked for while another thread makes it."""
+    maker.go.clear()
+    kept.ahead([text])
+    assert maker.begun.wait(10)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(kept.get, text)
+        maker.go.set()
+        return asked.result(timeout=10)
+
+
 def test_a_value_is_made_once() -> None:
     maker = Maker()
     kept = _kept(maker)
@@ -71,13 +82,7 @@ def test_what_still_waits_is_made_at_once_by_who_asks() -> None:
 def test_what_is_under_way_is_waited_for() -> None:
     maker = Maker()
     kept = _kept(maker)
-    maker.go.clear()
-    kept.ahead(["first"])
-    assert maker.begun.wait(10)
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(kept.get, "first")
-        maker.go.set()
-        assert asked.result(timeout=10) == 5
+    assert _asked_while_under_way(kept, maker, "first") == 5
     assert maker.made == ["first"]
 
 
@@ -96,14 +101,8 @@ def test_no_more_than_so_many_wait() -> None:
 def test_an_error_is_of_who_asks_and_takes_nothing_with_it() -> None:
     maker = Maker()
     kept = _kept(maker)
-    maker.go.clear()
-    kept.ahead(["bad one"])
-    assert maker.begun.wait(10)
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(kept.get, "bad one")
-        maker.go.set()
-        with pytest.raises(ValueError, match="bad one"):
-            asked.result(timeout=10)
+    with pytest.raises(ValueError, match="bad one"):
+        _asked_while_under_way(kept, maker, "bad one")
     with pytest.raises(ValueError, match="bad two"):
         kept.get("bad two")
     assert kept.get("good") == 4
