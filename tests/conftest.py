@@ -49,7 +49,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Keeps container tests from running without an engine; where one must be, that fails."""
+    """Keeps container tests from running without an engine; where one must be, that fails.
+
+    A workstation without an engine can run all other tests; CI sets the variable, so that none of
+    these is left out there.
+    """
     if item.get_closest_marker("e2e_docker") is None:
         return
     problem = engine_problem()

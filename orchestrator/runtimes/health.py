@@ -59,9 +59,9 @@ def await_targets(
     with open_channel(control_address) as channel:
         _await_interposer(channel, control_address, timeout_seconds, raise_if_ended)
         left_seconds = max(0.0, timeout_seconds - (time.monotonic() - began))
-        stub = interposer_pb2_grpc.InterposerServiceStub(channel)
+        interposer = interposer_pb2_grpc.InterposerServiceStub(channel)
         calls = {
-            target: stub.Refresh.future(
+            target: interposer.Refresh.future(
                 interposer_pb2.RefreshRequest(
                     target=target, timeout_ms=min(int(left_seconds * 1000), REFRESH_LIMIT_MS)
                 ),

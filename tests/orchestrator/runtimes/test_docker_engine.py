@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from orchestrator.runtimes.docker_types import ContainerOptions, ContainerState,
 from orchestrator.runtimes.owner import start_mark
 from tests.orchestrator.runtimes.fake_engine import FakeEngine, running_engine
 
-STATE = {
+STATE: dict[str, Any] = {
     "Image": "sha256:abc",
     "State": {
         "Running": False,
@@ -59,7 +60,7 @@ def test_a_container_as_data(engine: FakeEngine) -> None:
 
 
 def test_never_is_zero(engine: FakeEngine) -> None:
-    never = {**STATE, "State": {**STATE["State"], "FinishedAt": "0001-01-01T00:00:00Z"}}  # type: ignore[dict-item]  # STATE is plain JSON
+    never = {**STATE, "State": {**STATE["State"], "FinishedAt": "0001-01-01T00:00:00Z"}}
     engine.answers["GET /containers/c/json"] = (200, never)
     with DockerEngine.connect() as connection:
         assert connection.state("c").finished_at_ns == 0

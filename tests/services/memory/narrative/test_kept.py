@@ -93,7 +93,8 @@ def test_no_more_than_so_many_wait() -> None:
     kept.ahead(["a", "bb", "ccc", "dddd"])
     maker.go.set()
     assert [kept.get(text) for text in ("a", "bb")] == [1, 2]
-    assert maker.made == ["a", "bb"]
+    # Both threads may make one: which of them ends first is not said.
+    assert sorted(maker.made) == ["a", "bb"]
     kept.ahead(["ccc"])
     assert kept.get("ccc") == 3
 
